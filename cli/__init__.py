@@ -1,0 +1,1 @@
+"""The `strandline` command, one file per group of commands."""

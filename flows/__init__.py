@@ -1,0 +1,1 @@
+"""Runnable dataflows, one a file."""

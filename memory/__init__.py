@@ -1,0 +1,1 @@
+"""The bank: the Qdrant store, `resolve`, rank, the grounding block, privacy and audit. No Bytewax."""

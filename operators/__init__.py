@@ -1,0 +1,1 @@
+"""Bytewax operators, one idea a file."""

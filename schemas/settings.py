@@ -1,0 +1,238 @@
+"""Every setting of Strandline, typed, with its unit in its name and its default here and nowhere else.
+
+Sources, strongest first: options of the command, STRANDLINE_* variables (nested by two underscores), a YAML or TOML
+file, these defaults. Nothing else in the project reads the environment. Loading lives in `schemas.load_settings`.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from schemas.vocabulary import DEFAULT_KEYS, Key, Vocabulary
+
+
+class Section(BaseModel):
+    """A group of settings: unknown names are errors, for a misspelt setting must not be ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class KafkaSettings(Section):
+    """How to reach Kafka. Time-outs are seconds."""
+
+    bootstrap: str = Field(default="", description="host:port, several with commas; empty: no Kafka")
+    topic: str = "strandline-events"
+    group: str = Field(default="strandline", description="consumer group to which offsets are committed for lag tools")
+    invalid_topic: str = Field(default="strandline-invalid", description="where undecodable messages go")
+    late_topic: str = Field(default="strandline-late", description="where events older than the id memory go")
+    records_topic: str = Field(default="", description="when set, every extraction is also published here")
+    rejected_topic: str = Field(default="strandline-rejected", description="slices whose extraction failed its rules")
+    retry_topic: str = Field(default="strandline-retry", description="slices the provider could not serve in time")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    sasl_username: str = ""
+    sasl_password: SecretStr = SecretStr("")
+    ssl_cafile: str | None = None
+    ssl_certfile: str | None = None
+    ssl_keyfile: str | None = None
+    request_timeout_s: float = Field(default=8.0, gt=0, description="any one call; a user is told within ten seconds")
+    on_gap: Literal["fail", "earliest"] = Field(
+        default="fail",
+        description="offsets that retention has deleted: stop, or go on at the earliest and count the gap",
+    )
+    fetch_max_wait_ms: int = Field(default=100, gt=0)
+    batch_size: int = Field(default=1000, gt=0, description="messages taken at once from one partition")
+
+
+class StoreSettings(Section):
+    """Where the memories are kept."""
+
+    url: str = Field(default="", description="a Qdrant URL, a folder for the embedded store, or `memory`")
+    api_key: SecretStr = SecretStr("")
+    prefix: str = Field(
+        default="strandline", pattern=r"^[a-z0-9_-]{1,40}$", description="first part of every collection's name"
+    )
+    timeout_s: float = Field(default=8.0, gt=0)
+    layout: Literal["per_scope"] = "per_scope"
+    max_collections: int = Field(
+        default=1000, gt=0, description="scopes this store may hold; more is an error that names the remedy"
+    )
+    hash_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="secret that keys the hashes of the deletion ledger; without it a known user id can be tested against the ledger",
+    )
+
+
+class ModelSettings(Section):
+    """The model that extracts: any OpenAI-compatible endpoint. Without `base_url` and `api_key` the offline model serves."""
+
+    base_url: str = Field(default="", description="OPENAI_BASE_URL serves when this is absent")
+    name: str = "gpt-4.1-mini"
+    api_key: SecretStr = Field(default=SecretStr(""), description="OPENAI_API_KEY serves when this is absent")
+    max_in_flight: int = Field(default=32, gt=0, description="calls under way at once in one process")
+    timeout_s: float = Field(default=60.0, gt=0, description="one call")
+    slice_budget_s: float = Field(
+        default=180.0, gt=0, description="all calls, waits and retries for one slice; then it goes to `retry`"
+    )
+    transport_retries: int = Field(
+        default=6, ge=0, description="retries after time-outs, 429 and 5xx within the budget"
+    )
+    max_output_tokens: int = Field(default=4096, gt=0)
+    temperature: float = 0.0
+    mode: Literal["json_schema", "json", "tools"] = Field(
+        default="json_schema", description="how the endpoint is asked for the schema"
+    )
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether neither an endpoint nor a key is set, so that the offline model must serve."""
+        return not self.base_url and not self.api_key.get_secret_value()
+
+
+class Price(Section):
+    """US dollars per million tokens."""
+
+    input: float = 0.0
+    cached: float = 0.0
+    output: float = 0.0
+
+
+class EmbeddingSettings(Section):
+    """The endpoint of the `meaning` vectors. Without `base_url` there are only `words`, which need none."""
+
+    base_url: str = ""
+    name: str = ""
+    api_key: SecretStr = SecretStr("")
+    dimensions: int = Field(default=0, ge=0, description="size of a vector; 0: asked of the endpoint once")
+    timeout_s: float = Field(default=20.0, gt=0)
+    query_prefix: str = Field(default="", description="put before a query, e.g. `query: ` for the E5 family")
+    passage_prefix: str = Field(default="", description="put before a stored text, e.g. `passage: ` for the E5 family")
+
+
+class DecodeSettings(Section):
+    """What is trimmed at the source. Sizes are characters."""
+
+    max_message_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
+    max_text_chars: int = Field(default=20_000, gt=0)
+    max_tool_result_chars: int = Field(default=1_500, gt=0)
+    max_tool_args_chars: int = Field(default=1_500, gt=0)
+    max_array_items: int = Field(default=3, ge=0, description="an array becomes its count and its first items")
+    max_parts: int = Field(default=1_000, gt=0, description="parts of one event; more is invalid")
+    tool_result_chars: dict[str, int] = Field(
+        default={}, description="per tool: characters kept of its result; 0 keeps none"
+    )
+    future_tolerance_s: float = Field(
+        default=3600.0, ge=0, description="a time further ahead of the record's time is a broken clock"
+    )
+
+
+class SessionSettings(Section):
+    """When a slice is cut. Durations are seconds."""
+
+    idle_after_s: float | None = Field(
+        default=1800.0, gt=0, description="cut when nothing came for so long, by stream time or by the wall clock"
+    )
+    lateness_s: float = Field(default=60.0, ge=0, description="a checkpoint keeps back events younger than this")
+    checkpoint_events: int | None = Field(default=200, gt=1)
+    checkpoint_chars: int | None = Field(default=48_000, gt=0, description="about four characters a token")
+    checkpoint_age_s: float | None = Field(
+        default=6 * 3600.0, gt=0, description="age of the oldest pending event, by stream time"
+    )
+    id_memory: int = Field(default=4096, gt=0, description="newest event ids a session remembers, to know duplicates")
+    tombstone_s: float = Field(
+        default=24 * 3600.0, ge=0, description="how long a closed session is remembered, by stream time or wall clock"
+    )
+    min_events: int = Field(default=1, ge=1, description="a slice with fewer is skipped as `few_events`")
+
+    @model_validator(mode="after")
+    def _possible(self) -> "SessionSettings":
+        triggers = (self.idle_after_s, self.checkpoint_events, self.checkpoint_chars, self.checkpoint_age_s)
+        if all(trigger is None for trigger in triggers):
+            msg = "sessions: no trigger is set, so only a closed session would ever be extracted; set idle_after_s or a checkpoint_*"
+            raise ValueError(msg)
+        if self.idle_after_s is not None and self.lateness_s > self.idle_after_s:
+            msg = (
+                f"sessions.lateness_s={self.lateness_s} is above sessions.idle_after_s={self.idle_after_s}: "
+                "an idle session would be cut while its late events are still awaited; lower lateness_s"
+            )
+            raise ValueError(msg)
+        return self
+
+
+class ExtractionSettings(Section):
+    """How a slice is put to the model and what is asked of the answer."""
+
+    memory_tools: tuple[str, ...] = Field(
+        default=("load_memory", "preload_memory", "search_memory", "strandline_search"),
+        description="tools whose results are memories: no evidence, not sent, else memories breed memories",
+    )
+    context_lines: int = Field(default=20, ge=0, description="lines of the record so far that are shown")
+    required_entities: tuple[str, ...] = Field(
+        default=("identifier", "amount", "email"),
+        description="entity classes that must not be dropped by an extraction",
+    )
+    instructions: str = Field(default="", description="a deployment's own sentences, put after the rules of the prompt")
+
+
+class ReadSettings(Section):
+    """How memories are ranked and shown."""
+
+    limit: int = Field(default=8, gt=0, description="results of a search")
+    floor: float = Field(default=0.05, ge=0, le=1, description="similarity below which nothing is returned")
+    weight_similarity: float = 0.6
+    weight_freshness: float = 0.25
+    weight_confidence: float = 0.15
+    sparse_half: float = Field(default=6.0, gt=0, description="c in s/(s+c): the sparse score that counts as half")
+    context_chars: int = Field(default=4000, gt=0, description="cap of the grounding block")
+    conflict_window_days: float = Field(default=30.0, gt=0, description="two values this close can be in conflict")
+    conflict_confidence: float = Field(
+        default=0.6, ge=0, le=1, description="both must be at least so sure to be in conflict"
+    )
+
+
+class RunSettings(Section):
+    """The process itself."""
+
+    recovery_dir: str = Field(
+        default="", description="folder of the recovery store; empty: a run from Kafka keeps ./strandline-recovery"
+    )
+    snapshot_interval_s: float = Field(default=10.0, gt=0)
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="port of /metrics, /healthz and /readyz; 0: none")
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_json: bool = False
+
+
+DEFAULT_PRICES: dict[str, Price] = {
+    "gpt-4.1-mini": Price(input=0.40, cached=0.10, output=1.60),
+    "gpt-4.1": Price(input=2.00, cached=0.50, output=8.00),
+    "gpt-4.1-nano": Price(input=0.10, cached=0.025, output=0.40),
+    "strandline-offline": Price(),
+}
+"""List prices at the time of writing; a deployment states its own under `prices`."""
+
+
+class Settings(Section):
+    """The whole configuration."""
+
+    kafka: KafkaSettings = KafkaSettings()
+    store: StoreSettings = StoreSettings()
+    model: ModelSettings = ModelSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    decode: DecodeSettings = DecodeSettings()
+    sessions: SessionSettings = SessionSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    read: ReadSettings = ReadSettings()
+    run: RunSettings = RunSettings()
+    prices: dict[str, Price] = DEFAULT_PRICES
+    vocabulary: tuple[Key, ...] = Field(
+        default=(), description="entries added to the default vocabulary; one with a known name replaces it"
+    )
+
+    def keys(self) -> Vocabulary:
+        """Return the default vocabulary with this deployment's entries on top."""
+        return Vocabulary((*DEFAULT_KEYS, *self.vocabulary))
+
+    def price(self, model: str) -> Price:
+        """Return the price of `model`; a model that is not in the table costs nothing, which `config` says."""
+        return self.prices.get(model, Price())
