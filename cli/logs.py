@@ -1,0 +1,54 @@
+"""Sets up logs: one line each on stderr, for people or as JSON; results alone go to stdout."""
+
+import logging
+import sys
+from collections.abc import Sequence
+
+import structlog
+from structlog.typing import Processor
+
+from schemas.settings import RunSettings
+
+
+def configure(run: RunSettings) -> None:
+    """Send what the project and its libraries log to stderr, from `run.log_level` on.
+
+    Libraries are heard from warnings on unless the level is debug: at info their lines carry URLs and bodies.
+    """
+    level = logging.getLevelNamesMapping()[run.log_level.upper()]
+    shared: Sequence[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.processors.StackInfoRenderer(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    # A traceback must not show the values of variables: they may be what a user said.
+    rendering: Sequence[Processor] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if run.log_json
+        else [
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+        ]
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level if level == logging.DEBUG else max(level, logging.WARNING))
+    for package in ("schemas", "extraction", "memory", "operators", "flows", "cli"):
+        logging.getLogger(package).setLevel(level)

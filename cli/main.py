@@ -1,0 +1,59 @@
+"""The `strandline` command: puts the groups of commands together and turns faults into exit codes."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from cli import config, forget, read, version
+from cli.failures import DONE, FAILED, report
+
+NAME = "strandline"
+GROUPS = (read, forget, config, version)
+"""Modules of commands, in the order that --help lists them; each has `register(app)`."""
+
+
+def build() -> typer.Typer:
+    """Return the whole command line. Heavy libraries are loaded by the commands that need them, not here."""
+    app = typer.Typer(
+        name=NAME,
+        help="Turns the stream of what happens in agents' sessions into long-term memory that can be trusted.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for group in GROUPS:
+        group.register(app)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 0 done, 1 it failed, 2 wrong usage or settings, 3 rejected input."""
+    try:
+        build()(args=list(arguments), prog_name=NAME)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else (DONE if done.code is None else FAILED)
+    except BrokenPipeError:
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the one place where any fault becomes an exit code
+        return report(error)
+    return DONE
+
+
+def main() -> None:
+    """Run the command that the process was started with, and end the process."""
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone; without this the interpreter would complain of it once more on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = FAILED
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

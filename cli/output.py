@@ -1,0 +1,58 @@
+"""Prints results: styled on a terminal, plain text elsewhere, JSON on request; always on stdout."""
+
+import sys
+import unicodedata
+from functools import cache
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as one JSON document with an end of line."""
+    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_line(*parts: str | tuple[str, str]) -> None:
+    """Print one line made of texts, a pair being a text and its style; nothing in a text is read as markup."""
+    _console(sys.stdout).print(
+        Text.assemble(*((visible(p), "") if isinstance(p, str) else (visible(p[0]), p[1]) for p in parts)),
+        soft_wrap=True,
+    )
+
+
+def print_text(text: str) -> None:
+    """Print a text of several lines: on a terminal each made harmless as `visible` does, elsewhere as it is."""
+    lines = text.rstrip("\n").split("\n")
+    print("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
+
+
+def note(sentence: str) -> None:
+    """Tell the user something that is no result: one line on stderr."""
+    print(visible(sentence), file=sys.stderr)
+
+
+def visible(text: str) -> str:
+    """Return `text` on one line and harmless to a terminal.
+
+    What people said is printed here: control characters could move the cursor or rewrite the screen, and characters
+    that turn the direction of writing could make a line read as another.
+    """
+    return "".join(map(_visible, text))
+
+
+@cache
+def _visible(character: str) -> str:
+    if character in "\n\r\t\v\f\u2028\u2029":
+        return " "
+    if unicodedata.category(character) == "Cc" or character in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+        return REPLACEMENT
+    return character
+
+
+def _console(stream: Any) -> Console:
+    return Console(file=stream, highlight=False, markup=False, emoji=False)

@@ -1,0 +1,50 @@
+"""What was promised: by the agent or its company, and by the user."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from extraction.offline.language import Sentence
+from extraction.offline.patterns.shape import claim, compiled, retold
+from extraction.offline.talk import Talk
+from schemas.extraction import ExtractedClaim
+
+_AGENT: Final = compiled(
+    r"\b(?:I['’]ll|I will|we['’]ll|we will|(?:someone|somebody|a (?:member|colleague|technician|driver|specialist|representative)[\w ]{0,40}|our [\w ]{2,30}|the [\w ]{2,20}team) will|"
+    r"you(?:['’]ll| will) (?:receive|get|hear|be (?:refunded|charged|contacted|notified|called)))\b(?P<rest>.*)"
+)
+_AT_ONCE: Final = compiled(
+    r"^\W*(?:now |just |gladly |then |also )*(?:check|look|see|be (?:happy|glad|able|here|with)|help|need|assume|try|do my best|take a look|find|search|let me|wait|remember|keep|ask|go ahead|"
+    r"get (?:that|it|you there|right)|have to|require|want|proceed|start|note|make sure|start|do that|do it|give you|tell you|show)\b"
+)
+_PERFORMANCE: Final = compiled(
+    r"\b(?:refund|send|contact|call|e-?mail|notify|update|ship|deliver|credit|replace|repair|fix|follow up|get back|reach out|investigate|escalate|transfer|cancel|issue|reimburse|let you know|"
+    r"have a look|knock|arrive|come|receive|hear|be (?:refunded|contacted|notified|called|charged)|pick|book|schedule|order|add|process|forward|provide|open|reply|respond|waive|extend|bring|finali[sz]e|confirm|deploy|renew|return)\w*\b"
+)
+_USER: Final = compiled(
+    r"\b(?:I['’]ll|I will|we['’]ll|we will|I promise to|I(?:['’]m| am) going to)(?: also| just| definitely| be sure to| make sure to| then)* "
+    r"(?P<verb>send|pay|call|e-?mail|mail|forward|upload|provide|return|submit|transfer|share|sign|fill|let you know|get back|report back|bring (?:it|them|my|the)|post|deliver|drop|follow up|confirm|update you|write|finish|review|renew)\b"
+)
+
+
+def find(talk: Talk) -> Iterator[ExtractedClaim]:
+    """Yield promises of things to come. What is done within the talk itself ("I'll check") is none."""
+    for sentence in talk.all:
+        if sentence.line.speaker or sentence.is_question:
+            continue
+        made = _of_agent(sentence) if sentence.line.is_agent else _of_user(sentence)
+        if made:
+            yield made
+
+
+def _of_agent(sentence: Sentence) -> ExtractedClaim | None:
+    match = _AGENT.search(sentence.text)
+    if match is None or not sentence.asserts(match) or _AT_ONCE.match(match["rest"]) or not _PERFORMANCE.search(match[0]):
+        return None
+    return claim(sentence, "commitment", "commitment.agent", retold(sentence), match=match, confidence=0.85)
+
+
+def _of_user(sentence: Sentence) -> ExtractedClaim | None:
+    match = _USER.search(sentence.text)
+    if match is None or not sentence.asserts(match):
+        return None
+    return claim(sentence, "commitment", "commitment.user", retold(sentence), match=match, confidence=0.85)

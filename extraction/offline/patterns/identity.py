@@ -1,0 +1,168 @@
+"""Who the user is: name, home, whereabouts, employer, role, time zone."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from extraction.offline.language import Sentence
+from extraction.offline.patterns.shape import NAME, STOP, THING, Pattern, apply, claim, compiled
+from extraction.offline.talk import Talk
+from schemas.extraction import ExtractedClaim
+
+_NOT_NAMES: Final = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november "
+    "december german french english american british italian spanish dutch indian chinese japanese canadian mexican polish swedish irish "
+    "australian russian portuguese brazilian korean turkish greek danish finnish norwegian european asian african catholic muslim jewish "
+    "christian hindu buddhist vegan vegetarian pescatarian sorry fine good great ok okay not now here back ready sure happy glad looking "
+    "trying going having in at on from the an so very just still also yes no none nope unavailable correct right same mine i it me done "
+    "hi hello hey thanks thank you please what why who when where how any anything everything nothing something never already all that "
+    "this these those is are was what's whatever skip unknown confirmed asap urgent my your our walking driving public transit uber lyft "
+    "actually wait let can could would well i'm i've i'll don't doctor dr mr mrs ms maybe and or but if do does have need want help cancel "
+    "hotel room inn ticks available because unfortunately interested calling travelling traveling new".split()
+)
+_JOBS: Final = (
+    r"(?:engineer|developer|programmer|designer|architect|doctor|nurse|surgeon|teacher|professor|lawyer|attorney|accountant|manager|director|"
+    r"consultant|analyst|scientist|researcher|student|writer|journalist|editor|photographer|musician|artist|actor|actress|chef|cook|baker|driver|"
+    r"pilot|electrician|plumber|carpenter|mechanic|farmer|gardener|nutritionist|therapist|psychologist|dentist|pharmacist|veterinarian|vet|"
+    r"administrator|admin|officer|founder|ceo|cto|cfo|freelancer|contractor|salesperson|recruiter|translator|librarian|paramedic|firefighter|"
+    r"soldier|receptionist|secretary|assistant|waiter|waitress|barista|technician|economist|physicist|chemist|biologist|mathematician|"
+    r"tutor|coach|trainer|producer|marketer|sre|dba|product owner|data engineer|retiree|pensioner)"
+)
+_PLACE: Final = (
+    rf"(?-i:(?P<place>{NAME}(?:, (?:[A-Z]{{2}}\b|[A-Z]\w+(?=\s*(?:[.!?;]|$))))?)|(?P<lower>[a-z]{{3,}}(?: [a-z]{{3,}})?)"
+    r"(?=\s*(?:[.,!?;]|$|\s(?:now|and|but)\b)))"
+)
+_NOT_PLACES: Final = frozenset(
+    "the a an my your his her our their this that those these one here there where back tears somewhere another new different fear peace "
+    "person order general bed trouble love case need touch town house home apartment flat place city country area next same today now "
+    "tomorrow room bigger smaller downtown abroad".split()
+)
+_ZONE: Final = (
+    r"(?P<zone>(?:(?:US )?(?:pacific|eastern|central|mountain|atlantic|indian|japan|british|greenwich|central european|eastern european)"
+    r"(?: (?:standard|daylight|summer|mean))? time|(?-i:UTC|GMT|CET|CEST|EET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|IST|JST|BST|AEST|WET)\b"
+    r"(?:\s?[+-]\s?\d{1,2}(?::\d\d)?)?|(?-i:[A-Z]\w+/[A-Z]\w+))"
+)
+_NAMED: Final = (
+    compiled(
+        rf"\b(?:my (?:full |first |real |nick)?name(?:['’]s| is)(?: now| actually)?|(?:you can |please |just )call me|I go by|"
+        rf"I prefer to be called|I['’]m called|I am called)\s+(?-i:(?P<name>{NAME}))"
+    ),
+    re.compile(r"\b(?:[Mm]y name(?:['’]s| is)|MY NAME IS)\s+(?P<name>[a-z]+(?: [a-z]+)?)(?=\s*(?:[.,!?;]|$)|\s(?:and|i|i'm)\b)"),
+)
+_PRESENTED: Final = compiled(
+    rf"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|there|yes|yeah|sure|ok|okay|and)\b\W*)*(?:I['’]m|I am|this is|it['’]s)\s+"
+    rf"(?-i:(?P<name>{NAME}))(?=\s*(?:[.,!;]|$)|\s(?:and|from|here|speaking|calling|with|again)\b)"
+)
+_BARE_NAME: Final = compiled(
+    r"^\W*(?:(?:yes|sure|ok|okay|oh|hi|of course|certainly|thanks|sorry)\b\W*)*(?:(?:the|my) name is |it['’]?s |it is |i['’]?m |i am |this is )?"
+    r"(?P<name>[a-zÀ-ÿ][\w'’-]+(?: [a-zÀ-ÿ][\w'’.-]*){0,2})(?:,? please)?\s*[.!]*$"
+)
+_ASKS_NAME: Final = compiled(r"\byour (?:full |first |last )?name\b(?!\s*(?:,| and| of|\w* ?hotel))|\bwho am I (?:speaking|talking) (?:to|with)\b")
+PATTERNS: Final = (
+    Pattern(
+        "fact",
+        "work.employer",
+        compiled(rf"\bI(?:['’]m| am)?(?: currently| now)? work(?:ing)? (?:for|at) (?:the )?(?-i:(?P<org>{NAME}))"),
+        "{who} works for {org}.",
+    ),
+    Pattern(
+        "fact",
+        "work.employer",
+        compiled(rf"\bI(?:['’]ve| have)?(?: just| recently)? (?:joined|started (?:working )?at) (?-i:(?P<org>{NAME}))"),
+        "{who} works for {org}.",
+        change=True,
+    ),
+    Pattern(
+        "fact",
+        "work.role",
+        compiled(rf"\b(?:I(?:['’]m| am)?(?: currently| now)? work(?:ing)?(?: [\w ]{{1,30}})? as|my (?:job|role|profession|title|occupation) is)"
+                 rf" (?:an? |the )?(?P<thing>{THING})"),
+        "{who} works as: {thing}.",
+        0.85,
+    ),
+    Pattern(
+        "fact",
+        "work.role",
+        compiled(rf"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?! (?:of|in training|wannabe))"),
+        "{who} is {article} {role}.",
+    ),
+    Pattern("fact", "work.timezone", compiled(rf"\bmy (?:preferred |local |usual |current )?time ?zone is(?: in)?(?: the)? {_ZONE}"),
+            "{who}'s time zone is {zone}."),
+    Pattern("fact", "work.timezone", compiled(rf"\bI(?:['’]m| am)?(?: now| usually)?(?: work(?:ing)?| live| based)? (?:in|on|from)(?: the)? {_ZONE}"),
+            "{who} works in the time zone {zone}."),
+    Pattern(
+        "fact",
+        "location.current",
+        compiled(r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at|on)? ?(?:the )?(?-i:[A-Z]\w+)(?: (?-i:[A-Z]\w+)){0,3}"
+                 r"|(?:in|at) the [\w ]{3,25}?)(?:,? in room \d+)?\s(?:right now|at the moment|now|currently|at present)\b"),
+        "{who} is {thing} at the moment.",
+        0.8,
+        durable=False,
+    ),
+    Pattern(
+        "fact",
+        "location.current",
+        compiled(r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying (?:at|in)|visiting|at) (?:the )?(?-i:[A-Z]\w+(?: (?-i:[A-Z]\w+)){0,3})"
+                 r"(?:,? in room \d+)?)"),
+        "{who} is {thing} at the moment.",
+        0.8,
+        durable=False,
+    ),
+)
+_HOME: Final = (
+    (compiled(rf"\b(?:I|we)(?:['’]m| am|['’]re| are)?(?: currently| now| still| both| actually)? (?:live|living|reside|residing|based)(?: now| currently)? in (?:not in .{{1,30}} but in )?{_PLACE}"), False),
+    (compiled(rf"\b(?:I|we)(?:['’]ve| have)?(?: just| recently| finally)? (?:moved|relocated)(?: (?:back|house))?(?: from {NAME})? to {_PLACE}"), True),
+    (compiled(rf"\bmy (?:home|home ?town|home city|city) is {_PLACE}"), False),
+)
+
+
+def find(talk: Talk) -> Iterator[ExtractedClaim]:
+    """Yield what users, and others who speak on their side, say of themselves."""
+    for sentence in talk.user_side:
+        yield from apply(PATTERNS, sentence)
+        yield from _homes(sentence)
+        if sentence.line.is_user:
+            yield from _names(talk, sentence)
+
+
+def _homes(sentence: Sentence) -> Iterator[ExtractedClaim]:
+    line = sentence.line
+    for regex, is_move in _HOME:
+        match = regex.search(sentence.text)
+        if match is None or not sentence.asserts(match):
+            continue
+        place = match["place"] or match["lower"].title()
+        if set(place.lower().split()) & _NOT_PLACES:
+            continue
+        who, about = ("The user", "user") if line.is_user else (line.speaker, line.speaker)
+        change = is_move or bool(re.search(r"\bnow\b|\bno longer\b|\bactually\b|\bnot in\b", sentence.text, re.I))
+        made = claim(sentence, "fact", "location.home", f"{who} lives in {place}.", match=match, about=about, confidence=0.9, change=change)
+        if made:
+            yield made
+            return
+
+
+def _names(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]:
+    text, line = sentence.text, sentence.line
+    patterns = (*_NAMED, _PRESENTED) if talk.turn_of_user(line) < 3 else _NAMED
+    earlier: tuple[int, ...] = ()
+    match = next((m for p in patterns if (m := p.search(text)) and sentence.asserts(m)), None)
+    if match is None and (question := talk.question_before(line)) and _ASKS_NAME.search(question.text):
+        match, earlier = _BARE_NAME.match(text), (question.line.n,)
+        if sentence.is_question or line.text.strip() != text:
+            match = None
+    if match is None or not (name := _clean_name(match["name"])):
+        return
+    change = bool(re.search(r"\bname is (?:now|actually)\b|\bactually\b|\bcall me\b|\bprefer to be called\b", text, re.I))
+    made = claim(sentence, "fact", "name", f"The user is called {name}.", match=match, confidence=0.9, change=change, earlier=earlier)
+    if made:
+        yield made
+
+
+def _clean_name(raw: str) -> str:
+    words = raw.rstrip(".").split()
+    for index, word in enumerate(words):
+        if word.lower().strip(".,") in _NOT_NAMES:
+            words = words[:index]
+            break
+    return " ".join(word if word[0].isupper() or index and len(word) < 4 else word.capitalize() for index, word in enumerate(words))

@@ -1,0 +1,97 @@
+"""Questions of the user that stayed open, and answers that close questions of the record."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from extraction.offline.language import Sentence
+from extraction.offline.patterns.shape import claim, compiled, retold
+from extraction.offline.reading import Note
+from extraction.offline.secrecy import MASK
+from extraction.offline.talk import Talk
+from schemas.extraction import ExtractedClaim
+
+_ASKS: Final = compiled(r"\b(?:who|whom|whose|what|where|when|why|which|how|is|are|was|were|do|does|did|has|have|will|can|could|any)\b")
+_REQUEST: Final = compiled(
+    r"\b(?:can|could|would|will|won['’]t) you\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b|\bwhat about\b|\bhow are you\b|\bdo you (?:like|think|have any idea|ever|want|love|prefer|enjoy|feel)\b|"
+    r"\bhave you (?:ever|been)\b|\bdon['’]t you\b|\b(?:isn['’]t|aren['’]t|won['’]t|right|huh|ok|okay|you know|what do you think)\W*\?|\bare you (?:there|a (?:bot|robot|human)|real|serious|kidding|sure)\b|"
+    r"\bguess what\b|\bwho (?:knows|cares)\b|\bwhy (?:do|does|did|is|are|would) (?:I|you|everything|this|it)\b|\bwhat(?:['’]s| is) next\b|\bis (?:there )?anything else\b|\byou know (?:what|how)\b"
+)
+_NO_ANSWER: Final = compiled(
+    r"\b(?:I|we)(?:['’]m| am|['’]re| are)? (?:really |currently |unfortunately )*(?:don['’]t|do not|can['’]t|cannot|could not|couldn['’]t|unable|not able|not sure|afraid) ?(?:to )?(?:know|have (?:access|that|the|any|information)|find|say|tell|get|see|answer|determine|"
+    r"look|access|provide|confirm|I)?\b|\bI(?:['’]ll| will) (?:find out|check|ask|look into|get back)\b|\bnot (?:yet )?(?:known|clear|available yet)\b|\bno information\b|\bunable to (?:get|find|tell|check|access|determine|provide|look)\b"
+)
+_CHAT: Final = compiled(r"\b(?:don['’]t quite understand|only able to help|authenticate)\b")
+_WORD: Final = re.compile(r"[^\W_][\w-]*")
+_COMMON: Final = frozenset(
+    "a an the is are was were be been do does did has have had can could will would shall should may might i you he she it we they my your his her its our their me us them "
+    "who whom whose what where when why which how of to in on at for from by with about and or but if so as than that this these those there here not no yes user agent asked "
+    "asks please know tell get any some many much more".split()
+)
+_ENDINGS: Final = ("ing", "ed", "es", "s", "d")
+_SHARE: Final = 0.6
+
+
+def find(talk: Talk) -> Iterator[ExtractedClaim]:
+    """Yield the user's questions that got no answer, or one that says it has none."""
+    for index, sentence in enumerate(talk.all):
+        if sentence.line.is_user and sentence.is_question and _is_of_worth(sentence) and _is_open(talk, index):
+            text = f'The user asked: "{sentence.text}"'
+            if made := claim(sentence, "open_question", "question", text, confidence=0.75):
+                yield made
+
+
+def _is_of_worth(sentence: Sentence) -> bool:
+    text = sentence.text
+    return MASK not in text and len(text.split()) >= 3 and bool(_ASKS.search(text)) and not _REQUEST.search(text)
+
+
+def _is_open(talk: Talk, index: int) -> bool:
+    asked = talk.all[index].line.n
+    reply = [s for s in talk.all[index + 1 :] if s.line.is_agent and s.line.n > asked]
+    if not reply:
+        return True
+    first = reply[0].line.n
+    said = [s for s in reply if s.line.n == first]
+    if any(_CHAT.search(s.text) for s in said):
+        return False
+    has_none = any(_NO_ANSWER.search(s.text) and not s.is_question for s in said)
+    return has_none and not any(_overlap(talk.all[index].text, s.text) >= _SHARE for s in reply if not _NO_ANSWER.search(s.text))
+
+
+def close(claims: list[ExtractedClaim], talk: Talk) -> list[ExtractedClaim]:
+    """Return `claims` with those marked that answer an open question of the record, and answers added that none holds."""
+    open_notes = [note for note in talk.reading.notes if note.kind == "open_question"]
+    for note in open_notes:
+        index = next((i for i, made in enumerate(claims) if made.closes is None and _answers(note, made.text, made.quote)), None)
+        if index is not None:
+            claims = [*claims[:index], claims[index].model_copy(update={"closes": note.label}), *claims[index + 1 :]]
+        elif answer := next((s for s in talk.all if not s.line.speaker and _answers(note, s.text, s.text) and not s.is_question), None):
+            made = claim(answer, "fact", "other.answer", retold(answer), confidence=0.75)
+            if made:
+                claims = [*claims, made.model_copy(update={"closes": note.label})]
+    return claims
+
+
+def _answers(note: Note, text: str, quote: str) -> bool:
+    if quote.rstrip('"').endswith("?") or _NO_ANSWER.search(quote):
+        return False
+    asked = note.text.lower()
+    if " when " in f" {asked} " and not re.search(r"\d|day\b|tomorrow|tonight|week|month|morning|soon", text, re.I):
+        return False
+    return _overlap(note.text, text) >= _SHARE
+
+
+def _overlap(question: str, answer: str) -> float:
+    """Return the share of the question's telling words that stand in the answer; 0 for a question with fewer than two."""
+    asked, told = _stems(question), _stems(answer)
+    return len(asked & told) / len(asked) if len(asked) >= 2 else 0.0
+
+
+def _stems(text: str) -> set[str]:
+    found = set()
+    for word in _WORD.findall(text.lower().replace("’", "'")):
+        if word not in _COMMON:
+            ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) >= 3), "")
+            found.add(word[: len(word) - len(ending)] if ending else word)
+    return found

@@ -1,0 +1,78 @@
+"""The rules by name, and what follows from a breach."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from extraction.evidence import Case
+from extraction.rules import citation, laundering, values, wording
+from schemas.extraction import ExtractedClaim, Extraction
+from schemas.outcome import Problem
+
+ClaimRule = Callable[[ExtractedClaim, Case], Iterator[str]]
+AnswerRule = Callable[[Extraction, Case], Iterator[str]]
+
+LAUNDERING_RULES: Final[dict[str, ClaimRule]] = {
+    "preference_without_user": laundering.preference_without_user,
+    "withheld_source": laundering.withheld_source,
+}
+"""A breach drops the claim, silently for the model."""
+
+CLAIM_RULES: Final[dict[str, ClaimRule]] = {
+    "unknown_source": citation.unknown_source,
+    "quote_not_verbatim": citation.quote_not_verbatim,
+    "unknown_key": wording.unknown_key,
+    "kind_mismatch": wording.kind_mismatch,
+    "text_missing": wording.text_missing,
+    "about_not_in_source": citation.about_not_in_source,
+    "called_verified": citation.called_verified,
+    "invented_value": values.invented_value,
+    "malformed_when": wording.malformed_when,
+    "invented_when": values.invented_when,
+    "unknown_closes": citation.unknown_closes,
+}
+"""A breach in any claim sends the whole answer back."""
+
+ANSWER_RULES: Final[dict[str, AnswerRule]] = {
+    "digest_missing": wording.digest_missing,
+    "unknown_digest_source": citation.unknown_digest_source,
+    "invented_digest_value": values.invented_digest_value,
+    "dropped_entity": values.dropped_entity,
+}
+"""A breach of the answer as a whole sends it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the rules say of one answer.
+
+    `claims` are those that no laundering rule dropped, in the answer's order; they may be believed only when `problems`
+    is empty. `recall` is the share of high-value entities that they and the digest hold.
+    """
+
+    claims: tuple[ExtractedClaim, ...]
+    problems: tuple[Problem, ...]
+    dropped: tuple[Problem, ...]
+    recall: float | None
+
+
+def judge(answer: Extraction, case: Case) -> Verdict:
+    """Put `answer` to every rule.
+
+    Laundering comes first, and what it drops is put to no other rule; but an entity that only a dropped claim held
+    does not count as dropped by the model, or the claim would in effect be asked for again.
+    """
+    kept: list[ExtractedClaim] = []
+    dropped: list[Problem] = []
+    problems: list[Problem] = []
+    for number, claim in enumerate(answer.claims, 1):
+        laundered = [Problem(rule, detail) for rule, check in LAUNDERING_RULES.items() for detail in check(claim, case)]
+        if laundered:
+            dropped.append(laundered[0])
+            continue
+        kept.append(claim)
+        for rule, check in CLAIM_RULES.items():
+            problems += [Problem(rule, f"claim {number} ({claim.key[:80]}): {detail}") for detail in check(claim, case)]
+    for rule, check_answer in ANSWER_RULES.items():
+        problems += [Problem(rule, detail) for detail in check_answer(answer, case)]
+    return Verdict(tuple(kept), tuple(problems), tuple(dropped), values.entity_recall(kept, answer.digest, case))

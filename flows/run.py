@@ -1,0 +1,102 @@
+"""Runs a dataflow to its end, or until it is asked to stop.
+
+A stop is not the end of the input: SIGTERM and Ctrl-C set `stop`, the sources end, what is open stays in the last snapshot, and
+the process ends with 0. A second Ctrl-C ends it at once.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+import structlog
+from bytewax.dataflow import Dataflow
+from bytewax.errors import BytewaxRuntimeError
+from bytewax.recovery import RecoveryConfig
+from bytewax.run import cli_main
+
+from flows.recovery import prepare
+
+log = structlog.get_logger(__name__)
+
+_SECOND_SIGNAL = 130
+"""Exit code of a process ended by Ctrl-C, by the shell's convention."""
+
+
+@contextmanager
+def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Set `stop` on SIGTERM and SIGINT while the block runs; does nothing on other threads than the main one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            os._exit(_SECOND_SIGNAL)
+        stop.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run(flow: Dataflow, *, recovery: Path | None, snapshot_interval_s: float) -> None:
+    """Run `flow` in this process until its sources end.
+
+    :raises Exception: Whatever a step raised, as it was raised: Bytewax wraps it, and this takes the wrapping off.
+    """
+    config = None if recovery is None else RecoveryConfig(prepare(recovery))
+    interval = timedelta(seconds=snapshot_interval_s) if config else None
+    with _native_stderr_aside() as aside:
+        try:
+            cli_main(flow, workers_per_process=1, epoch_interval=interval, recovery_config=config)
+        except Exception as exc:
+            cause = root_cause(exc)
+            aside.seek(0)
+            log.debug("the dataflow failed", native_stderr=aside.read().decode(errors="replace"))
+            if cause is exc:
+                raise
+            raise cause from exc
+
+
+def root_cause(error: BaseException) -> BaseException:
+    """Return what a step raised, without the errors that Bytewax wraps around it."""
+    while isinstance(error, BytewaxRuntimeError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+@contextmanager
+def _native_stderr_aside() -> Iterator[IO[bytes]]:
+    """Give a file that takes what native code writes to stderr, while Python's own stderr goes on as before.
+
+    Bytewax turns every error of a step into a Rust panic and prints its backtrace, page-long, above the one sentence
+    that a user can do something with.
+    """
+    sys.stderr.flush()
+    python_stderr = sys.stderr
+    try:
+        native = python_stderr.fileno()
+    except (OSError, ValueError):
+        native = 2
+    real = os.dup(native)
+    with tempfile.TemporaryFile() as aside, os.fdopen(real, "w", buffering=1, encoding="utf-8") as stderr:
+        os.dup2(aside.fileno(), native)
+        if python_stderr is sys.__stderr__:
+            sys.stderr = stderr
+        try:
+            yield aside
+        finally:
+            sys.stderr = python_stderr
+            stderr.flush()
+            os.dup2(real, native)

@@ -1,0 +1,57 @@
+"""The metrics of a run as the one object that `ingest --json` prints."""
+
+from operators.metrics import Metrics
+from schemas.summary import ClaimCounts, ExtractionCounts, IngestSummary, SliceCounts, TokenCounts
+
+
+def summarize(metrics: Metrics, elapsed_s: float) -> IngestSummary:
+    """Return the counts of the run so far. Reading them changes nothing."""
+    events = _counts(metrics, "strandline_events_total", "outcome")
+    slices = _counts(metrics, "strandline_slices_total", "reason")
+    extractions = _counts(metrics, "strandline_extractions_total", "outcome")
+    written = _counts(metrics, "strandline_memories_written_total", "action")
+    tokens = _counts(metrics, "gen_ai_client_token_usage_sum", "gen_ai_token_type")
+    accepted = events.get("event", 0)
+    return IngestSummary(
+        events=accepted,
+        controls=events.get("control", 0),
+        invalid=events.get("invalid", 0),
+        partials=events.get("partial", 0),
+        duplicates=events.get("duplicate", 0),
+        late=events.get("late", 0),
+        sessions=int(metrics.total("strandline_sessions_total")),
+        slices=SliceCounts(
+            closed=slices.get("closed", 0),
+            idle=slices.get("idle", 0),
+            checkpoint=slices.get("checkpoint", 0),
+            end_of_input=slices.get("end_of_input", 0),
+        ),
+        skipped=_counts(metrics, "strandline_skipped_total", "reason"),
+        extractions=ExtractionCounts(
+            first_pass=extractions.get("first_pass", 0),
+            retry_pass=extractions.get("retry_pass", 0),
+            rejected=extractions.get("rejected", 0),
+            transport_retries=int(metrics.total("strandline_transport_retries_total")),
+            to_retry=extractions.get("to_retry", 0),
+        ),
+        problems=_counts(metrics, "strandline_validation_problems_total", "rule"),
+        claims=ClaimCounts(
+            stored=written.get("insert", 0) + written.get("replace", 0),
+            dropped=_counts(metrics, "strandline_claims_dropped_total", "rule"),
+            superseded=written.get("supersede", 0),
+            merged=written.get("merge", 0),
+            conflicting=written.get("conflict", 0),
+        ),
+        tokens=TokenCounts(
+            input=tokens.get("input", 0) + tokens.get("cached", 0),
+            cached=tokens.get("cached", 0),
+            output=tokens.get("output", 0),
+        ),
+        cost_usd=round(metrics.total("strandline_cost_usd_total"), 6),
+        elapsed_s=round(elapsed_s, 3),
+        events_per_s=round(accepted / elapsed_s, 1) if elapsed_s > 0 else 0.0,
+    )
+
+
+def _counts(metrics: Metrics, name: str, label: str) -> dict[str, int]:
+    return {key: int(value) for key, value in metrics.by_label(name, label).items() if value}

@@ -1,0 +1,132 @@
+"""Dead letters: what was set aside, with the reason and enough to feed it in again. Nothing is lost.
+
+From Kafka they go to Kafka, a topic for each kind; from files they go to a folder, one JSON lines file for each kind.
+"""
+
+import base64
+import threading
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from bytewax.outputs import DynamicSink, StatelessSinkPartition
+
+from operators.decode import Invalid
+from operators.kafka_sink import Outgoing
+from operators.metrics import Metrics
+from operators.session_core import LateEvent
+from schemas.outcome import Outcome
+from schemas.settings import KafkaSettings
+from schemas.slice import Slice
+
+
+class LetterKind(StrEnum):
+    """Why something was set aside; names its topic or file."""
+
+    INVALID = "invalid"
+    LATE = "late"
+    REJECTED = "rejected"
+    RETRY = "retry"
+
+
+class DeadLetter(msgspec.Struct, frozen=True, gc=False):
+    """One thing set aside. `value` is what it was, `headers` say why and where it stood."""
+
+    kind: LetterKind
+    reason: str
+    key: bytes | None
+    value: bytes
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+class RejectedSlice(msgspec.Struct, frozen=True):
+    """A slice without an extraction: the slice itself, and what became of it."""
+
+    slice: Slice
+    outcome: Outcome
+
+
+def from_invalid(invalid: Invalid) -> DeadLetter:
+    """Keep the original bytes, key and headers of a message that could not be read."""
+    message = invalid.message
+    headers = (
+        *message.headers,
+        ("strandline-reason", invalid.reason.encode()),
+        ("strandline-detail", invalid.detail.encode(errors="replace")),
+        ("strandline-from", f"{message.topic}/{message.partition}/{message.offset}".encode()),
+    )
+    return DeadLetter(LetterKind.INVALID, invalid.reason, message.key, message.value or b"", headers)
+
+
+def from_late(late: LateEvent) -> DeadLetter:
+    """Keep an event that came too late, with its scope and session."""
+    return DeadLetter(LetterKind.LATE, "older_than_id_memory", late.scope.key().encode(), _encode(late))
+
+
+def from_rejected(piece: Slice, outcome: Outcome) -> DeadLetter:
+    """Keep a slice whose extraction failed its rules, or whose provider could not serve it in time."""
+    kind = LetterKind.REJECTED if outcome.status == "rejected" else LetterKind.RETRY
+    reason = outcome.problems[-1].rule if outcome.problems and kind is LetterKind.REJECTED else "provider"
+    return DeadLetter(kind, reason, piece.scope.key().encode(), _encode(RejectedSlice(piece, outcome)))
+
+
+def topics(settings: KafkaSettings) -> dict[LetterKind, str]:
+    """Return the topic of each kind."""
+    return {
+        LetterKind.INVALID: settings.invalid_topic,
+        LetterKind.LATE: settings.late_topic,
+        LetterKind.REJECTED: settings.rejected_topic,
+        LetterKind.RETRY: settings.retry_topic,
+    }
+
+
+def outgoing(letter: DeadLetter, settings: KafkaSettings, metrics: Metrics) -> Outgoing:
+    """Return the letter as a message for its topic, and count it."""
+    topic = topics(settings)[letter.kind]
+    metrics.dead_letters.labels(topic, letter.reason).inc()
+    return Outgoing(topic, letter.key, letter.value, letter.headers)
+
+
+class FolderSink(DynamicSink[DeadLetter]):
+    """Appends each letter to `<kind>.jsonl` in a folder, which is made when the first letter comes."""
+
+    def __init__(self, folder: str, metrics: Metrics) -> None:
+        """Write under `folder`."""
+        self._folder = Path(folder)
+        self._metrics = metrics
+        self._lock = threading.Lock()
+
+    def build(self, step_id: str, worker_index: int, worker_count: int) -> "_FolderPartition":
+        """Return this worker's writer; workers of one process share the lock."""
+        return _FolderPartition(self._folder, self._metrics, self._lock)
+
+
+class _FolderPartition(StatelessSinkPartition[DeadLetter]):
+    def __init__(self, folder: Path, metrics: Metrics, lock: threading.Lock) -> None:
+        self._folder = folder
+        self._metrics = metrics
+        self._lock = lock
+
+    def write_batch(self, items: list[DeadLetter]) -> None:
+        with self._lock:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for kind in {item.kind for item in items}:
+                lines = b"".join(_line(item) + b"\n" for item in items if item.kind == kind)
+                with (self._folder / f"{kind}.jsonl").open("ab") as file:
+                    file.write(lines)
+        for item in items:
+            self._metrics.dead_letters.labels(f"{item.kind}.jsonl", item.reason).inc()
+
+
+def _line(letter: DeadLetter) -> bytes:
+    """Write a letter as JSON; bytes that are no UTF-8 stand as base64 under `value_base64`."""
+    document: dict[str, object] = {"kind": letter.kind, "reason": letter.reason}
+    document["headers"] = {name: value.decode(errors="replace") for name, value in letter.headers}
+    try:
+        document["value"] = letter.value.decode()
+    except UnicodeDecodeError:
+        document["value_base64"] = base64.b64encode(letter.value).decode()
+    return _encode(document)

@@ -1,0 +1,116 @@
+"""/metrics, /healthz and /readyz over HTTP.
+
+Healthy means that the dataflow makes progress, not that the process exists: a pipeline that hangs must be restarted. Ready means
+that what it needs, Kafka and the store, can be reached.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from operators.metrics import Metrics
+
+STALE_AFTER_S = 60.0
+"""Without a sign of life for so long the dataflow counts as hung; it beats many times a second, even when idle."""
+
+
+class Heartbeat:
+    """The last sign of life of the dataflow. Beaten by the source and by every wait, read by /healthz."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Count the start as the first sign of life."""
+        self._clock = clock
+        self._last = clock()
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        self._last = self._clock()
+
+    def age_s(self) -> float:
+        """Return the seconds since the last sign of life."""
+        return self._clock() - self._last
+
+
+class HealthServer:
+    """Serves the three paths on a thread of its own; a context manager."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        metrics: Metrics,
+        heartbeat: Heartbeat,
+        checks: Mapping[str, Callable[[], object]],
+    ) -> None:
+        """Bind `host`:`port`. Each of `checks` raises when what it names cannot be reached.
+
+        :raises OSError: The port is taken or not allowed.
+        """
+        handler = _handler(metrics, heartbeat, checks)
+        self._server = ThreadingHTTPServer((host, port), handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
+
+    @property
+    def port(self) -> int:
+        """The port that is served."""
+        return int(self._server.server_address[1])
+
+    def __enter__(self) -> "HealthServer":
+        """Start to serve."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _handler(
+    metrics: Metrics, heartbeat: Heartbeat, checks: Mapping[str, Callable[[], object]]
+) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = self.path.split("?", 1)[0]
+            if path == "/metrics":
+                self._send(200, CONTENT_TYPE_LATEST, generate_latest(metrics.registry))
+            elif path == "/healthz":
+                age_s = heartbeat.age_s()
+                self._json(200 if age_s < STALE_AFTER_S else 503, {"last_progress_s": round(age_s, 3)})
+            elif path == "/readyz":
+                states = {name: _state(check) for name, check in checks.items()}
+                self._json(200 if all(state == "ok" for state in states.values()) else 503, states)
+            else:
+                self._json(404, {"error": "known paths are /metrics, /healthz and /readyz"})
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            """Say nothing: a probe every few seconds is no news."""
+
+        def _json(self, status: int, document: Mapping[str, object]) -> None:
+            self._send(status, "application/json", json.dumps(document).encode())
+
+        def _send(self, status: int, content_type: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    return Handler
+
+
+def _state(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except Exception as exc:  # noqa: BLE001 - whatever a probe meets means that it is not ready
+        return f"{type(exc).__name__}: {exc}"
+    return "ok"

@@ -1,0 +1,104 @@
+"""Extractions and forgets, in order per scope, into the bank. A batch returns only when all of it is durable."""
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Protocol, TypeVar
+
+import structlog
+from bytewax.outputs import DynamicSink, StatelessSinkPartition
+
+from memory.bank import WriteReport
+from memory.errors import StoreUnavailable
+from operators.extract import Extracted
+from operators.metrics import Metrics
+from schemas.controls import Control
+from schemas.outcome import Outcome
+from schemas.scope import Scope
+
+_RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+"""Waits between tries while the store is away: about a minute, then the process ends and its supervisor starts it again."""
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+class WritableBank(Protocol):
+    """The part of a bank that the dataflow writes through."""
+
+    def apply(self, outcomes: Sequence[Outcome]) -> WriteReport:
+        """Take in the outcomes."""
+        ...
+
+    def forget(self, now_ms: int, session_id: str | None = None, before_ms: int | None = None) -> object:
+        """Erase what was observed up to `before_ms`."""
+        ...
+
+
+class RememberSink(DynamicSink[tuple[str, Extracted | Control]]):
+    """Writes to the banks that `bank_of` opens."""
+
+    def __init__(
+        self, bank_of: Callable[[Scope], WritableBank], metrics: Metrics, beat: Callable[[], None] = lambda: None
+    ) -> None:
+        """Beat the heart through `beat` while the store is awaited."""
+        self._bank_of = bank_of
+        self._metrics = metrics
+        self._beat = beat
+
+    def build(self, step_id: str, worker_index: int, worker_count: int) -> "_RememberPartition":
+        """Return this worker's writer."""
+        return _RememberPartition(self._bank_of, self._metrics, self._beat)
+
+
+class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]):
+    def __init__(
+        self, bank_of: Callable[[Scope], WritableBank], metrics: Metrics, beat: Callable[[], None]
+    ) -> None:
+        self._bank_of = bank_of
+        self._metrics = metrics
+        self._beat = beat
+
+    def write_batch(self, items: list[tuple[str, Extracted | Control]]) -> None:
+        by_scope: dict[str, list[Extracted | Control]] = {}
+        for key, item in items:
+            by_scope.setdefault(key, []).append(item)
+        for scope_items in by_scope.values():
+            for is_control, run in groupby(scope_items, lambda item: isinstance(item, Control)):
+                if is_control:
+                    for control in run:
+                        self._forget(control)
+                else:
+                    self._apply([item for item in run if isinstance(item, Extracted)])
+
+    def _apply(self, extracted: list[Extracted]) -> None:
+        outcomes = [item.outcome for item in extracted]
+        bank = self._bank_of(outcomes[0].scope)
+        report = self._retried(lambda: bank.apply(outcomes))
+        for action, number in report.actions.items():
+            if number:
+                self._metrics.written.labels(action).inc(number)
+        now_s = time.time()
+        for outcome in outcomes:
+            if outcome.claims:
+                self._metrics.ingest_delay.observe(max(0.0, now_s - outcome.last_ts_ms / 1000))
+
+    def _forget(self, control: Control | Extracted) -> None:
+        if not isinstance(control, Control):
+            return
+        bank = self._bank_of(control.scope)
+        now_ms = time.time_ns() // 1_000_000
+        self._retried(lambda: bank.forget(now_ms, control.session_id or None, control.ts_ms))
+        self._metrics.written.labels("forget").inc()
+
+    def _retried(self, work: Callable[[], T]) -> T:
+        """Do `work`, again after a wait while the store is unavailable; a write is idempotent, so it may be repeated."""
+        for wait_s in _RETRY_WAITS_S:
+            try:
+                return work()
+            except StoreUnavailable as exc:
+                log.warning("store unavailable, trying again", wait_s=wait_s, error=str(exc))
+                self._beat()
+                time.sleep(wait_s)
+        return work()

@@ -1,0 +1,42 @@
+"""Where a checkpoint may cut a session: a pure function of its pending events.
+
+What is younger than the allowed lateness stays, for its neighbours may still come; a tool call stays with its response.
+"""
+
+from collections.abc import Sequence
+
+from schemas.events import Event
+
+
+def in_order(events: Sequence[Event]) -> list[Event]:
+    """Return `events` by time, then id: the one order that does not depend on arrival."""
+    return sorted(events, key=lambda event: (event.ts_ms, event.id))
+
+
+def checkpoint_length(events: Sequence[Event], lateness_ms: int, *, force: bool) -> int:
+    """Return how many of the ordered `events` a checkpoint takes, 0 when it must wait.
+
+    `force` ignores lateness and open calls: the pending events have grown to twice their ceiling, and memory is
+    bounded.
+    """
+    if not events:
+        return 0
+    if force:
+        return len(events)
+    horizon = events[-1].ts_ms - lateness_ms
+    length = sum(event.ts_ms <= horizon for event in events)
+    return _before_open_call(events, length)
+
+
+def _before_open_call(events: Sequence[Event], length: int) -> int:
+    """Move a cut back in front of the first call whose response does not stand in front of the cut as well."""
+    ids = {result.id for event in events[:length] for result in event.results if result.id}
+    names = [result.name for event in events[:length] for result in event.results if not result.id]
+    for index in range(length):
+        for call in events[index].calls:
+            if call.id in ids:
+                continue
+            if call.name not in names:
+                return index
+            names.remove(call.name)
+    return length

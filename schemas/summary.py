@@ -1,0 +1,61 @@
+"""What `strandline ingest --json` prints when it ends: a contract that scripts rely on."""
+
+import msgspec
+
+
+class SliceCounts(msgspec.Struct, kw_only=True):
+    """Slices by the trigger that cut them."""
+
+    closed: int
+    idle: int
+    checkpoint: int
+    end_of_input: int
+
+
+class ExtractionCounts(msgspec.Struct, kw_only=True):
+    """Extractions by how they ended, and the calls that were made again for a fault of the transport."""
+
+    first_pass: int
+    retry_pass: int
+    rejected: int
+    transport_retries: int
+    to_retry: int
+
+
+class ClaimCounts(msgspec.Struct, kw_only=True):
+    """Claims by what became of them; `dropped` by the rule that dropped them."""
+
+    stored: int
+    dropped: dict[str, int]
+    superseded: int
+    merged: int
+    conflicting: int
+
+
+class TokenCounts(msgspec.Struct, kw_only=True):
+    """Tokens as the provider counted them; `cached` is the part of `input` that it had cached."""
+
+    input: int
+    cached: int
+    output: int
+
+
+class IngestSummary(msgspec.Struct, kw_only=True):
+    """The whole run in one object. `skipped` counts by reason, `problems` by rule; `elapsed_s` is seconds."""
+
+    events: int
+    controls: int
+    invalid: int
+    partials: int
+    duplicates: int
+    late: int
+    sessions: int
+    slices: SliceCounts
+    skipped: dict[str, int]
+    extractions: ExtractionCounts
+    problems: dict[str, int]
+    claims: ClaimCounts
+    tokens: TokenCounts
+    cost_usd: float
+    elapsed_s: float
+    events_per_s: float
