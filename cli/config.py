@@ -23,7 +23,10 @@ def config(
     topic: TopicOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every setting, its value and where that came from; secrets are masked."""
+    """Show settings and where they came from.
+
+    An option beats the environment, the environment beats the file, the file beats the default. Secrets are masked.
+    """
     loaded = settings_from(settings_file, store=store, bootstrap=bootstrap, topic=topic)
     values = {name: _plain(shown(leaf, value_of(loaded.settings, name))) for name, leaf in LEAVES.items()}
     if as_json:

@@ -3,7 +3,6 @@
 import sys
 from typing import Annotated
 
-import msgspec
 import typer
 
 from cli.failures import FAILED, WRONG_USAGE, CommandError
@@ -32,18 +31,30 @@ def forget(
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Delete everything that is remembered of a user, or of one session, for good; print the receipt."""
+    """Delete a user's memory for good.
+
+    All of it, or what one session contributed. The receipt says what was deleted and proves that nothing is left.
+    """
     settings = settings_from(settings_file, debug=debug, store=store).settings
     with open_bank(settings, Scope(app, user)) as bank:
         if not yes:
             what = f"what session {session!r} contributed to" if session else "everything in"
             _confirm(f"Delete {what} the memory of user {user!r} of {app!r} in {without_password(settings.store.url)}?")
         receipt = bank.forget(now_ms(), session_id=session)
+    from memory.views import receipt_json  # noqa: PLC0415
+
+    shown = receipt_json(receipt)
     if as_json:
-        print_json(receipt)
+        print_json(shown)
         return
-    for name, value in msgspec.to_builtins(receipt).items():
-        print_line(f"{name.replace('_', ' ')}: {value}")
+    for name, value in shown.items():
+        print_line(f"{name.replace('_', ' ')}: {_words(value)}")
+
+
+def _words(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
+    return "none" if value is None else str(value)
 
 
 def _confirm(question: str) -> None:
@@ -55,6 +66,7 @@ def _confirm(question: str) -> None:
     if not sys.stdin.isatty():
         msg = "There is no terminal to ask on whether to delete; give --yes to delete without being asked."
         raise CommandError(msg, WRONG_USAGE)
-    if not typer.confirm(visible(question), err=True):
+    print(f"{visible(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         msg = "Nothing was deleted, for the answer was not yes."
         raise CommandError(msg, FAILED)

@@ -75,6 +75,11 @@ def settings_from(
     return loaded
 
 
+def is_server(settings: Settings) -> bool:
+    """Return whether the store is a Qdrant server, not a folder or memory."""
+    return settings.store.url.startswith(("http://", "https://"))
+
+
 def require_existing_store(settings: Settings) -> None:
     """Check that the named store is one that can hold something, before anything would create it.
 
@@ -88,7 +93,7 @@ def require_existing_store(settings: Settings) -> None:
     if url == MEMORY_STORE:
         msg = "The store `memory` ends with the process that filled it; name a URL or a folder with --store."
         raise CommandError(msg, WRONG_USAGE)
-    if url.startswith(("http://", "https://")) or (Path(url) / "meta.json").is_file():
+    if is_server(settings) or (Path(url) / "meta.json").is_file():
         return
     if "://" in url or (":" in url and not Path(url).exists()):
         msg = f"The store {without_password(url)!r} is no folder, and a Qdrant URL starts with http:// or https://."

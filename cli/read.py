@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.handoff import markdown
 from cli.options import (
     AppOption,
     DebugOption,
@@ -16,12 +15,13 @@ from cli.options import (
     SettingsFile,
     StoreOption,
     UserOption,
+    is_server,
     require_existing_store,
     settings_from,
 )
 from cli.output import note, print_json, print_line, print_text
-from schemas.answers import AuditAnswer, EpisodesAnswer, SearchAnswer, audited, found, memory, utc
-from schemas.claim import Claim, ClaimStatus, Episode
+from memory.clock import iso_day
+from schemas.claim import Claim, ClaimStatus
 from schemas.scope import Scope
 from schemas.settings import Settings
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 QueryArgument = Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")]
 STATUS_STYLE = {ClaimStatus.ACTIVE: "green", ClaimStatus.CONFLICTING: "red"}
+FIRST_ANSWER_S = 5.0
+"""How long a server may take over the first call: with the time to start, a user hears within ten seconds of one that
+is not there."""
 
 
 class RecordFormat(StrEnum):
@@ -54,10 +57,15 @@ def open_bank(settings: Settings, scope: Scope) -> Iterator["Bank"]:
         StoreError: It does not answer, or another process has it.
     """
     require_existing_store(settings)
-    from memory.store import Store  # noqa: PLC0415 - a heavy import, after what can fail without it
+    # Heavy, so only now: after what can fail without it, and not for commands that read nothing.
+    from memory.store import Store  # noqa: PLC0415
 
+    if is_server(settings):
+        timeout_s = min(settings.store.timeout_s, FIRST_ANSWER_S)
+        hasty = settings.store.model_copy(update={"timeout_s": timeout_s})
+        with Store.open(settings.model_copy(update={"store": hasty})) as store:
+            store.ping()
     with Store.open(settings) as store:
-        store.ping()
         yield store.bank(scope)
 
 
@@ -81,21 +89,21 @@ def search(
     """Find what is remembered of a user, best first."""
     settings = settings_from(settings_file, debug=debug, store=store).settings
     with open_bank(settings, Scope(app, user)) as bank:
-        hits = bank.search(query, limit or settings.read.limit, now_ms(), episodes=episodes)
-    lines = [(hit.row, hit.score) for hit in hits]
-    if as_json and episodes:
-        print_json(EpisodesAnswer(query, tuple(found(row, score) for row, score in lines if isinstance(row, Episode))))
-    elif as_json:
-        print_json(SearchAnswer(query, tuple(memory(row, score) for row, score in lines if isinstance(row, Claim))))
-    else:
-        for row, score in lines:
-            if isinstance(row, Claim):
-                _print_claim(row, f"{score:.3f}  ")
-            else:
-                print_line((f"{score:.3f}  {utc(row.last_ts_ms):%Y-%m-%d}  {row.session_id}", "bold"))
-                print_line(f"  {row.text}")
-        if not lines:
-            note("Nothing was found.")
+        hits = bank.search(query, limit, now_ms=now_ms(), episodes=episodes)
+    if as_json:
+        from memory.views import search_json  # noqa: PLC0415
+
+        print_json(search_json(query, hits))
+        return
+    for hit in hits:
+        if hit.claim is not None:
+            _print_claim(hit.claim, f"{hit.score:.3f}  ")
+        if hit.episode is not None:
+            day = iso_day(hit.episode.last_ts_ms)
+            print_line((f"{hit.score:.3f}  episode", "bold"), f"  {day}  session {hit.episode.session_id}")
+            print_line(f"  {hit.episode.text}")
+    if not hits:
+        note("Nothing was found.")
 
 
 def context(
@@ -107,7 +115,10 @@ def context(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print the grounding block for a query, as an agent would be given it."""
+    """Print the grounding block for a query.
+
+    It is what an agent would be given: dated, capped in length, and a conflict shown as one.
+    """
     settings = settings_from(settings_file, debug=debug, store=store).settings
     with open_bank(settings, Scope(app, user)) as bank:
         block = bank.context(query, now_ms())
@@ -123,13 +134,17 @@ def audit(
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Show every claim of a user, any status, with quote, sources, author and history."""
+    """Show every claim of a user, any status.
+
+    Each comes with its quote, its sources, who said it, and what became of it.
+    """
     settings = settings_from(settings_file, debug=debug, store=store).settings
     with open_bank(settings, Scope(app, user)) as bank:
-        claims = sorted(bank.claims(), key=lambda claim: (claim.observed_at_ms, claim.id))
+        claims = bank.claims()
     if as_json:
-        keys = settings.keys()
-        print_json(AuditAnswer(tuple(audited(claim, keys) for claim in claims)))
+        from memory.views import audit_json  # noqa: PLC0415
+
+        print_json(audit_json(claims, settings.keys()))
         return
     for claim in claims:
         _print_claim(claim, "")
@@ -149,14 +164,19 @@ def record(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Show what one session amounts to: goal, facts, decisions, commitments, open questions and what happened."""
+    """Show what one session amounts to.
+
+    Its goal, facts, decisions, commitments and open questions, and what happened in it.
+    """
     settings = settings_from(settings_file, debug=debug, store=store).settings
     with open_bank(settings, Scope(app, user)) as bank:
-        found_record = bank.record(session)
+        found = bank.record(session)
+    from memory.views import record_json, record_markdown  # noqa: PLC0415
+
     if output is RecordFormat.JSON:
-        print_json(found_record)
+        print_json(record_json(found))
     else:
-        print_text(markdown(found_record))
+        print_text(record_markdown(found))
 
 
 def _print_claim(claim: Claim, score: str) -> None:
@@ -165,7 +185,7 @@ def _print_claim(claim: Claim, score: str) -> None:
         (f"{score}{claim.kind}  {claim.key}", "bold"),
         about,
         (f"  {claim.status.value}", STATUS_STYLE.get(claim.status, "dim")),
-        f"  {utc(claim.observed_at_ms):%Y-%m-%d}",
+        f"  {iso_day(claim.observed_at_ms)}",
     )
     print_line(f"  {claim.text}")
     sources = ", ".join(claim.sources)

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def version(*, as_json: JsonOption = False) -> None:
-    """Show the versions of Strandline, its prompt, its data, and the libraries it stands on."""
+    """Show the versions of what runs here."""
     from extraction.prompt import PROMPT_VERSION  # noqa: PLC0415 - not for every command to pay for
     from memory.schema import SCHEMA_VERSION  # noqa: PLC0415
 

@@ -16,6 +16,7 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import ValidationError
 
+from extraction.errors import ModelConfigurationError
 from extraction.transport import Budget, Served, call
 from schemas.extraction import Extraction
 from schemas.outcome import Problem
@@ -89,7 +90,16 @@ class ModelClient:
     """The endpoint of `model`. Make and use it on one event loop."""
 
     def __init__(self, model: ModelSettings, http: Any = None) -> None:
-        """Take the settings, and `http`, a client of openai's HTTP library, when the caller has its own."""
+        """Take the settings, and `http`, a client of openai's HTTP library, when the caller has its own.
+
+        Raises:
+            ModelConfigurationError: `model.base_url` is no HTTP address.
+        """
+        if model.base_url and not model.base_url.lower().startswith(("http://", "https://")):
+            message = (
+                f"model.base_url is {model.base_url!r}; it must start with http:// or https://, and usually ends in /v1"
+            )
+            raise ModelConfigurationError(message)
         self._model = model
         self._openai = AsyncOpenAI(
             base_url=model.base_url or OPENAI_URL,

@@ -45,6 +45,9 @@ _WEEKDAY: Final = re.compile(r"(?<!\w)(" + "|".join(WEEKDAYS) + r")s?(?!\w)", re
 _MONTH_ALONE: Final = re.compile(
     r"(?<!\w)(?:(?:in|by|until|since|next|last|this|of|during)\s+)(" + "|".join(MONTHS) + r")(?!\w)", re.IGNORECASE
 )
+_FIRST: Final = date(2, 1, 1)
+_LAST: Final = date(9998, 12, 31)
+"""A year inside the calendar on either side, so that no week or month around a day falls out of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ def parse_when(when: str) -> Interval | None:
 
 def intervals(text: str, day: date) -> frozenset[Interval]:
     """Return every interval that `text`, said on `day`, states or implies."""
+    day = min(max(day, _FIRST), _LAST)
     found: set[Interval] = set()
     for stated in find_dates(text):
         for value in stated.values:

@@ -66,7 +66,7 @@ _YEAR_WORD: Final = re.compile(
     rf"(?:early|mid|late|pre|post|since|until)[-_](?:19|20)\d\d|(?:{'|'.join(m[:3] for m in MONTHS)})[a-z]*[-_]\d+",
     re.IGNORECASE,
 )
-_UNIT_NUMBER: Final = re.compile(r"\d+[a-z]{1,3}", re.IGNORECASE)
+_UNIT_NUMBER: Final = re.compile(r"\d+[a-z]{0,3}", re.IGNORECASE)
 
 LONG_DIGITS: Final = 5
 """A run of so many digits is an identifier; shorter ones only after a word like "order"."""
@@ -191,19 +191,20 @@ def _identifiers(text: str) -> _Found:
 
 
 def _is_identifier(token: str) -> bool:
-    """Digits alone when long; else letters with at least three digits that are neither a year nor a unit.
+    """Tell an identifier from words that merely hold digits.
 
-    A code of six capitals and digits (a booking) is one too.
+    Digits alone are one when they are many, or in three groups or more; letters with at least three digits are one,
+    unless it is a year ("mid-2026") or figures with units ("5th-16th"); so is a booking code of six capitals and digits.
     """
+    groups = re.split(r"[-_]", token)
     digits = sum(c.isdigit() for c in token)
-    if digits == len(token):
-        return digits >= LONG_DIGITS
-    if digits == 0 or _YEAR_WORD.fullmatch(token) or _UNIT_NUMBER.fullmatch(token):
+    if all(group.isdigit() for group in groups):
+        return digits >= LONG_DIGITS if len(groups) == 1 else len(groups) >= 3 and digits >= 9
+    if _YEAR_WORD.fullmatch(token) or all(_UNIT_NUMBER.fullmatch(group) for group in groups):
         return False
     if token[0].isalpha():
         return digits >= 3 or (len(token) == 6 and token.isalnum() and token.isupper() and digits >= 2)
-    letters = sum(c.isalpha() for c in token)
-    return letters > 0 and digits >= 3 and len(token) >= 8
+    return digits >= 3 and len(token) >= 8
 
 
 def _numbers(text: str) -> _Found:

@@ -44,7 +44,8 @@ without the label.
 ("yesterday", "next Friday": reckon from the day of that line). Else null.
 - `condition`: what it depends on, if anything. `change`: true when the speaker says it replaces what was so before.
 - `closes`: when a claim answers or settles a question or promise, the ordinal of the line that made it, or the label \
-(r1) of its line in the record so far. Do not repeat the record; give what is new or corrected. Take an open_question only if no later line answers it.
+(r1) of its line in the record so far. Do not repeat the record; give what is new or corrected. \
+Take an open_question only if no later line answers it.
 - `confidence`: 0.9 or more when said plainly, about 0.6 when implied. `durable`: false when of no use later.
 
 Digest: one line on what happened, with the lines it rests on as sources. Every id, amount and e-mail address that \

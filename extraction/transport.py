@@ -6,6 +6,7 @@ still fails is handed back for the slice to be put aside.
 
 import asyncio
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ process do not come back together."""
 
 MAX_ERROR_CHARS: Final = 500
 
+_SECONDS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _PASSING: Final = frozenset({408, 409, 425, 429})
 _OF_THE_SLICE: Final = (
     "context_length_exceeded",
@@ -82,13 +84,11 @@ async def call(send: Callable[[], Awaitable[object]], model: ModelSettings, budg
         except openai.APIStatusError as error:
             _raise_if_final(error, model)
             words, asked_wait = f"HTTP {error.status_code}: {error.message}", retry_after_s(error.response.headers)
-        except (TimeoutError, openai.APITimeoutError):
-            words = f"no answer within {clock() - started:.1f} s"
-        except openai.APIConnectionError as error:
-            words = f"no connection: {error.__cause__ or error}"
+        except (TimeoutError, openai.APIConnectionError) as error:
+            words = f"no answer after {clock() - started:.1f} s: {error.__cause__ or error or 'time-out'}"
         except (openai.APIError, ValueError) as error:  # a body that is no JSON, or not of the protocol
             words = f"the endpoint's answer cannot be read: {error}"
-        wait = asked_wait if asked_wait is not None else _back_off_s(budget.retries)
+        wait = max(asked_wait or 0.0, _back_off_s(budget.retries))
         if budget.retries >= model.transport_retries or wait >= budget.left_s:
             raise ProviderFault(bounded(words, model))
         budget.retries += 1
@@ -97,14 +97,12 @@ async def call(send: Callable[[], Awaitable[object]], model: ModelSettings, budg
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that `retry-after-ms` or `retry-after` asks for (seconds or an HTTP date), or None."""
+    milliseconds, raw = headers.get("retry-after-ms", "").strip(), headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    if _SECONDS.fullmatch(raw):
+        return float(raw)
     try:
-        if (milliseconds := headers.get("retry-after-ms")) is not None:
-            return max(0.0, float(milliseconds) / 1000)
-        raw = headers.get("retry-after", "").strip()
-        if not raw:
-            return None
-        if raw[0].isdigit():
-            return float(raw)
         at = parsedate_to_datetime(raw)
     except ValueError:
         return None

@@ -37,17 +37,18 @@ def build(steps: Steps) -> Dataflow:
     flow = Dataflow("ingest")
     messages = op.input("messages", flow, steps.source)
     decoded = decode("decode", messages, steps.decoder)
-    op.output("invalid", op.map("invalid-letters", decoded.invalid, dead_letter.from_invalid), steps.letters)
-
     sessions = sessionize("sessionize", decoded.items, steps.sessionizer)
-    op.output("late", op.map("late-letters", sessions.late, lambda pair: dead_letter.from_late(pair[1])), steps.letters)
+    invalid = op.map("invalid", decoded.invalid, dead_letter.from_invalid)
+    late = op.map("late", sessions.late, lambda pair: dead_letter.from_late(pair[1]))
     if steps.extraction is None or steps.memories is None:
         op.output("slices", sessions.slices, steps.slices)
+        op.output("dead-letters", op.merge("letters", invalid, late), steps.letters)
         return flow
 
     extracted = map_async("extract", sessions.slices, steps.extraction)
     op.output("remember", extracted, steps.memories)
-    op.output("unextracted", op.filter_map("failed-letters", extracted, _failed), steps.letters)
+    failed = op.filter_map("failed", extracted, _failed)
+    op.output("dead-letters", op.merge("letters", invalid, late, failed), steps.letters)
     if steps.records is not None:
         op.output("records", op.filter_map("outcomes", extracted, _outcome), steps.records)
     return flow

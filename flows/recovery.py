@@ -1,7 +1,8 @@
 """The recovery store: made when missing, cleaned before a start.
 
-Bytewax keeps a row for ever for every key that was ever discarded, and resuming reads them all in quadratic time (100,000
-rows: seconds). A discarded key whose older snapshots are gone needs no row: without one it is a key never seen.
+Bytewax keeps a row for ever for every key that was ever discarded, and resuming reads them all in quadratic time
+(100,000 rows: seconds). A discarded key whose older snapshots are gone needs no row: without one it is a key never
+seen.
 """
 
 import sqlite3

@@ -1,7 +1,7 @@
 """Runs a dataflow to its end, or until it is asked to stop.
 
-A stop is not the end of the input: SIGTERM and Ctrl-C set `stop`, the sources end, what is open stays in the last snapshot, and
-the process ends with 0. A second Ctrl-C ends it at once.
+A stop is not the end of the input: SIGTERM and Ctrl-C set `stop`, the sources end, what is open stays in the last
+snapshot, and the process ends with 0. A second Ctrl-C ends it at once.
 """
 
 import os

@@ -1,15 +1,16 @@
 """The metrics of a run as the one object that `ingest --json` prints."""
 
+from collections.abc import Mapping
+
 from operators.metrics import Metrics
 from schemas.summary import ClaimCounts, ExtractionCounts, IngestSummary, SliceCounts, TokenCounts
 
 
-def summarize(metrics: Metrics, elapsed_s: float) -> IngestSummary:
-    """Return the counts of the run so far. Reading them changes nothing."""
+def summarize(metrics: Metrics, statuses: Mapping[str, int], elapsed_s: float) -> IngestSummary:
+    """Return the counts of the run so far; `statuses` are the claims of the banks it wrote to, by status."""
     events = _counts(metrics, "strandline_events_total", "outcome")
     slices = _counts(metrics, "strandline_slices_total", "reason")
     extractions = _counts(metrics, "strandline_extractions_total", "outcome")
-    written = _counts(metrics, "strandline_memories_written_total", "action")
     tokens = _counts(metrics, "gen_ai_client_token_usage_sum", "gen_ai_token_type")
     accepted = events.get("event", 0)
     return IngestSummary(
@@ -36,11 +37,11 @@ def summarize(metrics: Metrics, elapsed_s: float) -> IngestSummary:
         ),
         problems=_counts(metrics, "strandline_validation_problems_total", "rule"),
         claims=ClaimCounts(
-            stored=written.get("insert", 0) + written.get("replace", 0),
+            stored=sum(statuses.values()),
             dropped=_counts(metrics, "strandline_claims_dropped_total", "rule"),
-            superseded=written.get("supersede", 0),
-            merged=written.get("merge", 0),
-            conflicting=written.get("conflict", 0),
+            superseded=statuses.get("superseded", 0),
+            merged=statuses.get("merged", 0),
+            conflicting=statuses.get("conflicting", 0),
         ),
         tokens=TokenCounts(
             input=tokens.get("input", 0) + tokens.get("cached", 0),

@@ -13,7 +13,7 @@ from memory.ledger import Forgotten
 from memory.plan import Change, passed, plan
 from memory.privacy import Receipt, erase, prove
 from memory.record import record_of
-from memory.resolve import order
+from memory.resolve import order, resolved
 from memory.rows import Contents, Row, row_of, row_time_ms
 from memory.words import query_vector
 from schemas.claim import Claim, ClaimStatus, Episode
@@ -230,7 +230,9 @@ class Bank:
         """Return the rows of the bank less what a deletion on record covers: a late write may have come after it."""
         with self._store.lock:
             contents = self._store.contents(self._scope)
-            return Contents.of(self._allowed(contents.rows()))
+            allowed = self._allowed(contents.rows())
+            n_rows = len(contents.claims) + len(contents.episodes)
+            return contents if len(allowed) == n_rows else resolved(Contents.of(allowed), self._store.rules)
 
     def _by_id(self, ids: Iterable[str]) -> list[Row]:
         wanted = list(ids)

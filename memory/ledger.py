@@ -63,9 +63,9 @@ class Ledger:
         Raises:
             LedgerKeyMismatch: the ledger was written with another key.
         """
-        ids = {_point_id(self.hash(scope)): None} | {_point_id(self.hash(scope, s)): s for s in sessions}
         try:
             self._check_key()
+            ids = {_point_id(self.hash(scope)): None} | {_point_id(self.hash(scope, s)): s for s in sessions}
             points = self._qdrant.retrieve(self._name, list(ids))
         except CollectionMissing:
             self._checked = False

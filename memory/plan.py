@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from memory.errors import ScopeViolation
 from memory.ledger import Forgotten
-from memory.resolve import Rules, resolve
-from memory.rows import Contents, Row
+from memory.resolve import Rules, resolved
+from memory.rows import Contents, Row, same_stored
 from schemas.claim import Claim, ClaimStatus
 from schemas.outcome import ExtractionOutcome, Outcome
 from schemas.scope import Scope
@@ -61,7 +61,7 @@ def plan(before: Contents, outcomes: Sequence[Outcome], forgotten: Forgotten, ru
     Step 1: each outcome takes away what its session contributed from the same events.
     Step 2: it adds its claims and its episode, less what a deletion on record covers.
     Step 3: the bank is resolved.
-    Step 4: only rows that differ are written.
+    Step 4: only rows that are stored otherwise than before are written.
     """
     claims, episodes = dict(before.claims), dict(before.episodes)
     refused = 0
@@ -79,8 +79,8 @@ def plan(before: Contents, outcomes: Sequence[Outcome], forgotten: Forgotten, ru
                 refused += 1
             else:
                 episodes[episode.id] = episode
-    after = Contents({claim.id: claim for claim in resolve(claims.values(), rules)}, episodes)
-    upserts = [row for row in after.rows() if before.get(row.id) != row]
+    after = resolved(Contents(claims, episodes), rules)
+    upserts = [row for row in after.rows() if (old := before.get(row.id)) is None or not same_stored(old, row)]
     deletes = [row.id for row in before.rows() if after.get(row.id) is None]
     return Change(after, upserts, deletes, _actions(before, after, upserts, deletes), refused)
 

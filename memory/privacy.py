@@ -13,7 +13,7 @@ from qdrant_client import models
 from memory.errors import CollectionMissing, StoreUnavailable
 from memory.ledger import Forgotten
 from memory.names import generation_name, generation_of
-from memory.resolve import resolve
+from memory.resolve import resolved
 from memory.rows import Contents, Row, indexed_text, payload_of, row_of
 from memory.schema import WORDS, Meta, bank_layout, meta_of
 from memory.words import query_vector
@@ -152,16 +152,14 @@ def _catch_up(
 
 
 def _resolved(store: "Store", items: dict[str, _Stored]) -> Iterator[_Stored]:
-    contents = Contents.of(item.row for item in items.values())
-    for claim in resolve(contents.claims.values(), store.rules):
-        yield _Stored(claim, items[claim.id].point)
-    for episode in contents.episodes.values():
-        yield items[episode.id]
+    contents = resolved(Contents.of(item.row for item in items.values()), store.rules)
+    for row in contents.rows():
+        yield _Stored(row, items[row.id].point)
 
 
 def _put(store: "Store", name: str, items: Iterable[_Stored]) -> None:
     points = [
-        models.PointStruct(id=item.row.id, vector=item.point.vector or {}, payload=payload_of(item.row))  # type: ignore[arg-type]
+        models.PointStruct(id=item.row.id, vector=item.point.vector or {}, payload=payload_of(item.row))
         for item in items
     ]
     for start in range(0, len(points), WRITE):

@@ -12,11 +12,10 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from memory.rows import DAY_MS, Contents
 from schemas.claim import Claim, ClaimStatus
 from schemas.settings import Settings
 from schemas.vocabulary import Key, Vocabulary
-
-DAY_MS = 86_400_000
 
 Order = tuple[int, str, tuple[str, ...], str, str]
 Place = tuple[str, str, str]
@@ -77,6 +76,11 @@ def resolve(claims: Iterable[Claim], rules: Rules) -> list[Claim]:
     for group in groups.values():
         derived.update(_resolve_group(group, rules, closers))
     return [_with(claim, derived[claim.id]) for claim in ordered]
+
+
+def resolved(contents: Contents, rules: Rules) -> Contents:
+    """Return `contents` with its claims resolved."""
+    return Contents({claim.id: claim for claim in resolve(contents.claims.values(), rules)}, contents.episodes)
 
 
 def _with(claim: Claim, derived: _Derived) -> Claim:

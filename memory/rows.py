@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memory.errors import SchemaMismatch, ScopeViolation
 from schemas.claim import Claim, Episode
@@ -13,6 +14,8 @@ from schemas.scope import Scope
 CLAIM = "claim"
 EPISODE = "episode"
 DAY_MS = 86_400_000
+POINTERS = ("superseded_by", "merged_into")
+"""Fields of a claim that does not stand, which say what stands for it."""
 
 Row = Claim | Episode
 
@@ -49,11 +52,15 @@ def row_time_ms(row: Row) -> int:
 
 
 def payload_of(row: Row) -> dict[str, Any]:
-    """Return what is stored of `row`: its fields, its `type`, and its time in days since the epoch.
+    """Return what is stored of `row`: its fields but the pointers, its `type`, and its time in days since the epoch.
 
-    Days, for a formula reckons in 32 bits, which hold them to four minutes and milliseconds not at all.
+    Pointers to what stands in its place change for all earlier values with each new one; they are derived when the
+    bank is read, so that a write touches only rows whose status changes. Days, for a formula reckons in 32 bits, which
+    hold them to four minutes and milliseconds not at all.
     """
     payload: dict[str, Any] = msgspec.to_builtins(row)
+    for pointer in POINTERS:
+        payload.pop(pointer, None)
     payload["type"] = CLAIM if isinstance(row, Claim) else EPISODE
     payload["observed_days"] = row_time_ms(row) / DAY_MS
     return payload
@@ -79,6 +86,15 @@ def row_of(payload: Mapping[str, Any] | None, scope: Scope) -> Row:
         )
         raise ScopeViolation(msg)
     return row
+
+
+def same_stored(one: Row, other: Row) -> bool:
+    """Say whether two rows are stored alike: they differ at most in pointers."""
+    if one is other or one == other:
+        return True
+    if not isinstance(one, Claim) or not isinstance(other, Claim) or one.status != other.status:
+        return False
+    return replace(one, superseded_by=other.superseded_by, merged_into=other.merged_into) == other
 
 
 def indexed_text(row: Row) -> str:

@@ -12,7 +12,8 @@ import msgspec
 from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
 from operators.decode import Invalid
-from operators.kafka_sink import Outgoing
+from operators.kafka_sink import KafkaSink, Outgoing
+from operators.mapped_sink import MappedSink
 from operators.metrics import Metrics
 from operators.session_core import LateEvent
 from schemas.outcome import Outcome
@@ -83,11 +84,15 @@ def topics(settings: KafkaSettings) -> dict[LetterKind, str]:
     }
 
 
-def outgoing(letter: DeadLetter, settings: KafkaSettings, metrics: Metrics) -> Outgoing:
-    """Return the letter as a message for its topic, and count it."""
-    topic = topics(settings)[letter.kind]
-    metrics.dead_letters.labels(topic, letter.reason).inc()
-    return Outgoing(topic, letter.key, letter.value, letter.headers)
+def topic_sink(settings: KafkaSettings, metrics: Metrics) -> MappedSink[DeadLetter, Outgoing]:
+    """Return a sink that sends each letter to the topic of its kind, and counts it."""
+    names = topics(settings)
+
+    def outgoing(letter: DeadLetter) -> Outgoing:
+        metrics.dead_letters.labels(names[letter.kind], letter.reason).inc()
+        return Outgoing(names[letter.kind], letter.key, letter.value, letter.headers)
+
+    return MappedSink(KafkaSink(settings), outgoing)
 
 
 class FolderSink(DynamicSink[DeadLetter]):

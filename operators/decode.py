@@ -12,7 +12,7 @@ from bytewax.operators import KeyedStream
 
 from operators.metrics import Metrics
 from operators.stream_time import StreamTime
-from schemas.adk import Left, parse_event, state_flag, millis
+from schemas.adk import Left, millis, parse_event, state_flag
 from schemas.controls import Control, ControlKind
 from schemas.detect import Place, RawControl, RawSession, Reason, Unreadable, detect, place_from_headers
 from schemas.events import Event

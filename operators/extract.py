@@ -23,6 +23,20 @@ _RECENT_SESSIONS = 10_000
 SliceOrForget = Slice | Control
 
 
+_encode = msgspec.msgpack.Encoder().encode
+_SNAPSHOT_TYPES: tuple[type[Slice] | type[Control], ...] = (Slice, Control)
+
+
+def pack(item: SliceOrForget) -> bytes:
+    """Return the snapshot of an item: one byte for its type, then its fields as msgpack."""
+    return bytes([_SNAPSHOT_TYPES.index(type(item))]) + _encode(item)
+
+
+def unpack(snapshot: bytes) -> SliceOrForget:
+    """Return the item in a snapshot that `pack` made."""
+    return msgspec.msgpack.decode(snapshot[1:], type=_SNAPSHOT_TYPES[snapshot[0]])
+
+
 class Extracted(msgspec.Struct, frozen=True):
     """A slice and what became of it."""
 
@@ -42,7 +56,11 @@ class SliceCall:
     """Extracts slices with the record so far as context, and counts what came out."""
 
     def __init__(
-        self, extractor: Extracts, stored_claims: Callable[[Scope, str], list[Claim]], context_lines: int, metrics: Metrics
+        self,
+        extractor: Extracts,
+        stored_claims: Callable[[Scope, str], list[Claim]],
+        context_lines: int,
+        metrics: Metrics,
     ) -> None:
         """Use `stored_claims(scope, session_id)`, which may block, for what was stored before this process began."""
         self._extractor = extractor

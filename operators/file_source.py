@@ -6,6 +6,7 @@ JSON lines (.jsonl, also .gz), a whole document (.json), a folder of these in or
 import gzip
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -45,21 +46,35 @@ def files_of(path: str) -> list[Path]:
     return [where]
 
 
+class InputBroken(OSError):
+    """A file cannot be read to its end: a damaged archive, or a fault of the disk."""
+
+
 class FileSource(FixedPartitionedSource[Message, int]):
     """All files as one partition, so that their order is the order of the stream.
 
     The state is the number of messages given out, so a resumed run goes on behind them.
     """
 
-    def __init__(self, path: str, stop: threading.Event, on_read: Callable[[int], None] = lambda n_bytes: None) -> None:
-        """Read `path`; `on_read` is told the bytes of each batch as they stand in the file, uncompressed.
+    def __init__(self, path: str, stop: threading.Event, on_poll: Callable[[], None] = lambda: None) -> None:
+        """Read `path` until `stop` is set; `on_poll` is called whenever the dataflow asks for more.
 
         :raises InputNotFound: There is nothing to read.
         """
-        self._path = path
+        self.stop = stop
+        self.on_poll = on_poll
         self._files = files_of(path)
-        self._stop = stop
-        self._on_read = on_read
+        self._total = sum(file.stat().st_size for file in self._files)
+        self._behind = 0
+        self._reading: IO[bytes] | None = None
+
+    @property
+    def share_read(self) -> float | None:
+        """The share of the bytes read, 0 to 1; None for standard input, whose length nobody knows."""
+        if not self._total:
+            return None
+        here = self._reading.tell() if self._reading is not None and not self._reading.closed else 0
+        return min(1.0, (self._behind + here) / self._total)
 
     def list_parts(self) -> list[str]:
         """Name the one partition."""
@@ -67,50 +82,51 @@ class FileSource(FixedPartitionedSource[Message, int]):
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> "_FilePartition":
         """Open the input behind the messages that a snapshot already counts."""
-        messages = _from_stdin() if self._path == "-" else _from_files(self._files)
-        return _FilePartition(messages, resume_state or 0, self._stop, self._on_read)
+        return _FilePartition(self, resume_state or 0)
+
+    def messages(self) -> Iterator[Message]:
+        """Give all messages from the first on."""
+        if not self._files:
+            yield from _lines(sys.stdin.buffer, "-")
+        for path in self._files:
+            with path.open("rb") as raw:
+                self._reading = raw
+                try:
+                    yield from _messages(raw, path)
+                except (EOFError, OSError, zlib.error) as exc:
+                    msg = f"{path} cannot be read to its end: {exc}; what stood before was read"
+                    raise InputBroken(msg) from exc
+            self._behind += path.stat().st_size
 
 
 class _FilePartition(StatefulSourcePartition[Message, int]):
-    def __init__(
-        self, messages: Iterator[Message], done: int, stop: threading.Event, on_read: Callable[[int], None]
-    ) -> None:
-        self._messages = islice(messages, done, None)
+    def __init__(self, source: FileSource, done: int) -> None:
+        self._source = source
+        self._messages = islice(source.messages(), done, None)
         self._done = done
-        self._stop = stop
-        self._on_read = on_read
 
     def next_batch(self) -> list[Message]:
-        if self._stop.is_set():
+        self._source.on_poll()
+        if self._source.stop.is_set():
             raise StopIteration
         batch = list(islice(self._messages, _BATCH))
         if not batch:
             raise StopIteration
         self._done += len(batch)
-        self._on_read(sum(len(message.value or b"") + 1 for message in batch))
         return batch
 
     def snapshot(self) -> int:
         return self._done
 
 
-def _from_files(paths: list[Path]) -> Iterator[Message]:
-    for path in paths:
-        with _open(path) as file:
-            if path.name.removesuffix(".gz").endswith(".json"):
-                yield Message(file.read(), str(path), 0, 0)
-            else:
-                yield from _lines(file, str(path))
-
-
-def _from_stdin() -> Iterator[Message]:
-    yield from _lines(sys.stdin.buffer, "-")
+def _messages(raw: IO[bytes], path: Path) -> Iterator[Message]:
+    file: IO[bytes] = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw  # type: ignore[assignment]
+    if path.name.removesuffix(".gz").endswith(".json"):
+        yield Message(file.read(), str(path), 0, 0)
+    else:
+        yield from _lines(file, str(path))
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[Message]:
     for number, line in enumerate(file):
         yield Message(line.rstrip(b"\r\n"), name, 0, number)
-
-
-def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]

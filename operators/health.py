@@ -1,7 +1,7 @@
 """/metrics, /healthz and /readyz over HTTP.
 
-Healthy means that the dataflow makes progress, not that the process exists: a pipeline that hangs must be restarted. Ready means
-that what it needs, Kafka and the store, can be reached.
+Healthy means that the dataflow makes progress, not that the process exists: a pipeline that hangs must be restarted.
+Ready means that what it needs, Kafka and the store, can be reached.
 """
 
 import json

@@ -1,7 +1,9 @@
 """One consumer for all partitions that this process reads, with a bounded queue for each.
 
 kafka-python runs a thread for every consumer, so the partitions share one. Whoever polls fills the queues of all; a
-partition whose queue is full is paused, so that a slow one neither holds up the others nor fills the memory.
+partition whose queue is full is held, so that a slow one neither stops the others nor fills the memory. To be held means
+to be taken out of the assignment: after kafka-python's own `pause` and `resume` (3.0.12), fetched data can stay parked
+for ever.
 """
 
 import logging
@@ -10,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kafka import KafkaConsumer, TopicPartition
@@ -24,11 +27,12 @@ from schemas.message import Message
 from schemas.settings import KafkaSettings
 
 _QUEUE_BATCHES = 4
-"""A queue holds this many times `batch_size` before its partition is paused, and half of it before it is resumed."""
+"""A partition is held when so many times `batch_size` are queued, and let go at half of that."""
 
 _IDLE_MIN_S = 0.001
-_IDLE_MAX_S = 0.05
-"""Pauses between polls that bring nothing double between these two: 20 polls a second cost an idle process some 1 %."""
+_IDLE_MAX_S = 0.1
+_IDLE_GROWTH = 1.3
+"""Pauses between polls that bring nothing grow from the first to the second: ten polls a second cost an idle process 2 %."""
 
 _QUIET_S = 1.0
 """`until_end` waits for this silence past the end: on some brokers (Tansu) the end offset told is lower than the true one."""
@@ -37,30 +41,36 @@ _SILENCE_LIMITS = 3
 """After so many request time-outs of silence before the end, the broker is asked whether it is still there."""
 
 _LAG_EVERY_S = 1.0
+_CLOSE_MS = 1000
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Track:
-    """Where one partition stands. `next_offset` is that of the first message not handed out yet."""
+    """Where one partition stands: the offsets of the first message not handed out, and of the first not fetched."""
 
     partition: TopicPartition
     lag: Gauge
-    next_offset: int = -1
+    next_offset: int
+    fetch_offset: int
     end: int | None = None
     last_data: float = 0.0
     queue: deque[list[Message]] = field(default_factory=deque)
     queued: int = 0
-    paused: bool = False
+    held: bool = False
 
 
 class Reader:
-    """Reads the partitions of `kafka.topic` that were added. Safe to use from several worker threads."""
+    """Reads the partitions of `kafka.topic` that were added. Safe to use from several worker threads.
+
+    `awake_at` is when a partition that has nothing should ask again: one time for all, so that they wake together.
+    """
 
     def __init__(self, kafka: KafkaSettings, metrics: Metrics, *, until_end: bool) -> None:
         """Connect; raise `KafkaUnavailable` when that cannot be done."""
-        self.idle_s = _IDLE_MIN_S
+        self.awake_at = datetime.now(UTC)
+        self._idle_s = _IDLE_MIN_S
         self._kafka = kafka
         self._metrics = metrics
         self._until_end = until_end
@@ -74,8 +84,8 @@ class Reader:
     def add(self, partition: int, offset: int | None) -> Track:
         """Begin with `partition` at `offset`, or at its first message when that is None."""
         where = TopicPartition(self._kafka.topic, partition)
-        track = Track(where, self._metrics.kafka_lag.labels(where.topic, str(partition)))
-        track.next_offset = -1 if offset is None else offset
+        start = -1 if offset is None else offset
+        track = Track(where, self._metrics.kafka_lag.labels(where.topic, str(partition)), start, start)
         with self._lock:
             self._tracks[where] = track
             self._waiting.append(track)
@@ -95,9 +105,9 @@ class Reader:
             batch = track.queue.popleft()
             track.queued -= len(batch)
             track.next_offset = batch[-1].offset + 1
-            if track.paused and track.queued <= self._kafka.batch_size * _QUEUE_BATCHES // 2:
-                self._consumer.resume(track.partition)
-                track.paused = False
+            if track.held and track.queued <= self._kafka.batch_size * _QUEUE_BATCHES // 2:
+                track.held = False
+                self._assign([track])
             return batch
 
     def at_end(self, track: Track) -> bool:
@@ -119,12 +129,11 @@ class Reader:
         with self._lock:
             if self._tracks.pop(track.partition, None) is None:
                 return
-            if track in self._waiting:
-                self._waiting.remove(track)
-            elif self._tracks:
-                self._consumer.pause(track.partition)
-            if not self._tracks:
-                self._consumer.close(autocommit=False, timeout_ms=1000)
+            self._waiting = [other for other in self._waiting if other is not track]
+            if self._tracks:
+                self._assign([])
+            else:
+                self._consumer.close(autocommit=False, timeout_ms=_CLOSE_MS)
 
     def close(self) -> None:
         """Stop reading everything."""
@@ -150,16 +159,19 @@ class Reader:
         except (ClientError, NotImplementedError) as error:
             raise self._problem(error) from error
         if not fetched:
-            self._next_poll = now + self.idle_s
-            self.idle_s = min(_IDLE_MAX_S, self.idle_s * 2)
+            self._next_poll = now + self._idle_s
+            self.awake_at = datetime.now(UTC) + timedelta(seconds=self._idle_s)
+            self._idle_s = min(_IDLE_MAX_S, self._idle_s * _IDLE_GROWTH)
             return
-        self.idle_s = _IDLE_MIN_S
+        self._idle_s = _IDLE_MIN_S
+        full = False
         for where, records in fetched.items():
-            track = self._tracks.get(where)
-            if track is not None:
-                self._queue(track, records, now)
+            full |= self._queue(self._tracks[where], records, now)
+        if full:
+            self._assign([])
 
-    def _queue(self, track: Track, records: Sequence[Any], now: float) -> None:
+    def _queue(self, track: Track, records: Sequence[Any], now: float) -> bool:
+        """Queue what was fetched for a partition; return whether that filled its queue, so that it is to be held."""
         topic, partition = track.partition
         track.queue.append(
             [
@@ -176,17 +188,17 @@ class Reader:
             ]
         )
         track.queued += len(records)
+        track.fetch_offset = records[-1].offset + 1
         track.last_data = now
-        if not track.paused and track.queued >= self._kafka.batch_size * _QUEUE_BATCHES:
-            self._consumer.pause(track.partition)
-            track.paused = True
+        track.held = track.queued >= self._kafka.batch_size * _QUEUE_BATCHES
+        return track.held
 
     def _begin(self) -> None:
         """Assign the partitions that were added, each at its offset; ask for the ends that `until_end` needs."""
         added, self._waiting = self._waiting, []
         fresh = [track for track in added if track.next_offset < 0]
         for track, earliest in zip(fresh, self._ask_offsets("beginning_offsets", fresh), strict=True):
-            track.next_offset = earliest
+            track.next_offset = track.fetch_offset = earliest
             if earliest > 0:
                 log.warning(
                     "topic %s partition %d begins at offset %d: what stood before was deleted before it could be read",
@@ -195,11 +207,18 @@ class Reader:
         if self._until_end:
             for track, end in zip(added, self._ask_offsets("end_offsets", added), strict=True):
                 track.end = end
-        self._consumer.assign(list(self._tracks))
         now = time.monotonic()
         for track in added:
             track.last_data = now
-            self._consumer.seek(track.partition, track.next_offset)
+        self._assign(added)
+
+    def _assign(self, added: Sequence[Track]) -> None:
+        """Read all partitions that are not held; the `added` ones are new, or were held until now."""
+        active = [track.partition for track in self._tracks.values() if not track.held]
+        if active:
+            self._consumer.assign(active)
+        for track in added:
+            self._consumer.seek(track.partition, track.fetch_offset)
 
     def _ask_offsets(self, question: str, tracks: Sequence[Track]) -> list[int]:
         if not tracks:
@@ -223,21 +242,23 @@ class Reader:
                 raise gap
             log.warning("going on behind a gap: %s", gap)
             self._metrics.offset_gap.inc(earliest - offset)
+        track.fetch_offset = earliest
         self._consumer.seek(track.partition, earliest)
-        if not track.queue:
-            track.next_offset = earliest
 
     def _settle(self, track: Track) -> None:
         """Step over what holds no message (transaction markers, compacted offsets) once the queue is empty."""
-        if not track.queue and track not in self._waiting:
-            try:
-                position = self._consumer.position(track.partition, timeout_ms=0)
-            except ClientError as error:
-                raise self._problem(error) from error
-            track.next_offset = max(track.next_offset, position or 0)
+        if track.queue:
+            return
+        try:
+            position = self._consumer.position(track.partition, timeout_ms=0)
+        except ClientError as error:
+            raise self._problem(error) from error
+        track.next_offset = track.fetch_offset = max(track.fetch_offset, position or 0)
 
     def _show_lag(self) -> None:
         for track in self._tracks.values():
+            if track.held:
+                continue
             self._settle(track)
             end = self._consumer.highwater(track.partition)
             if end is not None:

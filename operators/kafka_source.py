@@ -8,7 +8,7 @@ later are found at the next start.
 
 import threading
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TypedDict
 
 from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
@@ -59,7 +59,7 @@ class _Partition(StatefulSourcePartition[Message, Position]):
     @override
     def next_awake(self) -> datetime | None:
         if self._idle:
-            return datetime.now(UTC) + timedelta(seconds=self._reader.idle_s)
+            return self._reader.awake_at
         return None
 
     @override

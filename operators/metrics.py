@@ -91,6 +91,12 @@ class Metrics:
             "strandline_backpressure_seconds", "Time the dataflow waited for a free slot.", registry=reg
         )
         self.written = Counter("strandline_memories_written", "Changes of the bank.", ["action"], registry=reg)
+        self.memories_active = Gauge(
+            "strandline_memories_active", "Standing claims of the banks this process wrote to.", ["kind"], registry=reg
+        )
+        self.conflicts_open = Gauge(
+            "strandline_conflicts_open", "Claims in conflict in the banks this process wrote to.", registry=reg
+        )
         self.ingest_delay = Histogram(
             "strandline_ingest_delay_seconds", "From event time to stored.", buckets=_DELAY_BUCKETS, registry=reg
         )

@@ -10,6 +10,7 @@ from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
 from memory.bank import WriteReport
 from memory.errors import StoreUnavailable
+from operators.census import Census
 from operators.extract import Extracted
 from operators.metrics import Metrics
 from schemas.controls import Control
@@ -27,6 +28,11 @@ log = structlog.get_logger(__name__)
 class WritableBank(Protocol):
     """The part of a bank that the dataflow writes through."""
 
+    @property
+    def scope(self) -> Scope:
+        """Whose bank it is."""
+        ...
+
     def apply(self, outcomes: Sequence[Outcome]) -> WriteReport:
         """Take in the outcomes."""
         ...
@@ -40,24 +46,34 @@ class RememberSink(DynamicSink[tuple[str, Extracted | Control]]):
     """Writes to the banks that `bank_of` opens."""
 
     def __init__(
-        self, bank_of: Callable[[Scope], WritableBank], metrics: Metrics, beat: Callable[[], None] = lambda: None
+        self,
+        bank_of: Callable[[Scope], WritableBank],
+        metrics: Metrics,
+        census: Census,
+        beat: Callable[[], None] = lambda: None,
     ) -> None:
-        """Beat the heart through `beat` while the store is awaited."""
+        """Keep `census` up to date, and beat the heart through `beat` while the store is awaited."""
         self._bank_of = bank_of
         self._metrics = metrics
+        self._census = census
         self._beat = beat
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> "_RememberPartition":
         """Return this worker's writer."""
-        return _RememberPartition(self._bank_of, self._metrics, self._beat)
+        return _RememberPartition(self._bank_of, self._metrics, self._census, self._beat)
 
 
 class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]):
     def __init__(
-        self, bank_of: Callable[[Scope], WritableBank], metrics: Metrics, beat: Callable[[], None]
+        self,
+        bank_of: Callable[[Scope], WritableBank],
+        metrics: Metrics,
+        census: Census,
+        beat: Callable[[], None],
     ) -> None:
         self._bank_of = bank_of
         self._metrics = metrics
+        self._census = census
         self._beat = beat
 
     def write_batch(self, items: list[tuple[str, Extracted | Control]]) -> None:
@@ -76,6 +92,7 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
         outcomes = [item.outcome for item in extracted]
         bank = self._bank_of(outcomes[0].scope)
         report = self._retried(lambda: bank.apply(outcomes))
+        self._census.note(bank.scope, report.statuses, report.active)
         for action, number in report.actions.items():
             if number:
                 self._metrics.written.labels(action).inc(number)

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel, SecretStr
 
-from schemas.answers import AuditAnswer, EpisodesAnswer, SearchAnswer
 from schemas.claim import Claim, Episode
 from schemas.envelope import INPUT_DOCUMENTS
 from schemas.extraction import Extraction
@@ -32,9 +31,6 @@ STRUCTS: Mapping[str, type[msgspec.Struct]] = {
     "record": Record,
     "outcome": Outcome,
     "ingest_summary": IngestSummary,
-    "search_answer": SearchAnswer,
-    "episodes_answer": EpisodesAnswer,
-    "audit_answer": AuditAnswer,
 }
 PRECEDENCE = (
     "An option of a command beats the environment, the environment beats the file, the file beats the default.",

@@ -194,7 +194,10 @@ class RunSettings(Section):
     """The process itself."""
 
     recovery_dir: str = Field(
-        default="", description="folder of the recovery store; empty: a run from Kafka keeps ./strandline-recovery"
+        default="", description="folder of the recovery store; empty: a run from Kafka keeps one beside the store"
+    )
+    dead_letter_dir: str = Field(
+        default="strandline-dead-letters", description="folder for what is set aside when the input is a file"
     )
     snapshot_interval_s: float = Field(default=10.0, gt=0)
     metrics_host: str = "127.0.0.1"

@@ -23,7 +23,7 @@ _UNSURE: Final = re.compile(
     r"\b(?:if|unless|whether|maybe|perhaps|probably|possibly|might|suppose|supposing|imagine|pretend|assume|assuming|"
     r"hypothetically|i (?:think|guess|believe|wish|doubt|hope|wonder)|we think|wish|would|wouldn't|could|what about|for example|e\.g|"
     r"used to|not sure|don't (?:think|know)|do not (?:think|know)|never said|not true|no idea|say(?:ing)? that|let's say|lest|when|"
-    r"as though|pretending|don't you|do you|does (?:he|she|it)|forget)\b",
+    r"as though|pretending|you (?:think|said|say|know)|don't you|do you|does (?:he|she|it)|forget)\b",
     re.I,
 )
 _TAKEN_BACK: Final = re.compile(
@@ -36,6 +36,8 @@ _REPORTED: Final = re.compile(
     r"insists|insisted|believes|asked|mentioned|replied|suggested|recommended|heard|posted|quoted?|sings|sang)\b",
     re.I,
 )
+_CLAUSE_BREAK: Final = re.compile(r"\s*[,;:]\s*(?:and |but |so )?|\s+(?:and|but|so|because)\s+")
+_TAG_WORDS: Final = 4
 _QUOTE_MARK: Final = re.compile(r"[\"“”]")
 _MAX_QUOTE: Final = 200
 
@@ -58,9 +60,21 @@ class Sentence:
     def asserts(self, match: re.Match[str]) -> bool:
         """Whether the speaker asserts what `match` found: not asked, supposed, doubted, reported or quoted."""
         before = self.text[: match.start()]
-        if self.is_question or len(_QUOTE_MARK.findall(before)) % 2 or _TAKEN_BACK.search(self.text):
+        if (self.is_question and not self._is_aside(match)) or len(_QUOTE_MARK.findall(before)) % 2 or _TAKEN_BACK.search(self.text):
             return False
         return not _UNSURE.search(before) and not _REPORTED.search(before)
+
+    def clause(self, match: re.Match[str]) -> str:
+        """Return the part of the sentence around `match` that no comma or conjunction parts from it."""
+        starts = [m.end() for m in _CLAUSE_BREAK.finditer(self.text, 0, match.start())]
+        following = _CLAUSE_BREAK.search(self.text, match.end())
+        return self.text[starts[-1] if starts else 0 : following.start() if following else len(self.text)]
+
+    def _is_aside(self, match: re.Match[str]) -> bool:
+        """Whether `match` is a statement before the question: "I live in Oslo and would like to know ...?"."""
+        rest = self.text[match.end() :]
+        following = _CLAUSE_BREAK.match(rest)
+        return bool(following) and not _INVERTED.match(self.text) and len(rest.split()) > _TAG_WORDS
 
 
 def sentences(line: Line) -> Iterator[Sentence]:

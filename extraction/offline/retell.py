@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 _BASE_VERBS: Final = frozenset(
-    "accept add agree already arrive ask book bring buy call cancel change choose come commute cook deploy depend deserve do drink drive "
+    "proceed confirm check look receive order return contact offer apologize recommend suggest assume hope believe accept add agree already arrive ask book bring buy call cancel change choose come commute cook deploy depend deserve do drink drive "
     "eat enjoy expect fancy feel fly forget get give go hate have host keep know lead like live look love manage mean need own owe "
     "pay plan play pick prefer promise refuse rent require run say see sell send serve share sing sit skip sleep speak spend stay "
     "still study suggest take teach tend think travel trust try understand use visit walk want watch wear wish work worry write".split()

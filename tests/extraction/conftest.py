@@ -1,4 +1,4 @@
-"""Shared by the tests of extraction: a scripted OpenAI-compatible endpoint, and short ways to make slices and answers."""
+"""Shared by these tests: a scripted OpenAI-compatible endpoint, and short ways to make slices and answers."""
 
 import json
 import threading
@@ -88,9 +88,7 @@ class Endpoint:
         self.base_url = f"http://127.0.0.1:{self.server.server_port}/v1"
 
     def answer(self, *answers: dict[str, Any] | str | Step) -> None:
-        self.script = [
-            a if isinstance(a, Step) else Step(a if isinstance(a, str) else json.dumps(a)) for a in answers
-        ]
+        self.script = [a if isinstance(a, Step) else Step(a if isinstance(a, str) else json.dumps(a)) for a in answers]
 
     def settings(self, **model: Any) -> Settings:
         chosen = {"base_url": self.base_url, "name": "scripted", "api_key": "sk-secret-key", "timeout_s": 5.0} | model

@@ -83,13 +83,17 @@ def test_extract_fails_twice_is_rejected_without_claims(endpoint, late_order, ma
     assert outcome.claims == ()
     assert outcome.episode is None
     assert len(endpoint.requests) == 2
-    assert [p.rule for p in outcome.problems] == ["invented_value", "dropped_entity"][:1] * 2
+    assert [p.rule for p in outcome.problems] == ["invented_value", "invented_value"]
 
 
 def test_extract_laundering_is_dropped_and_not_asked_again(endpoint, make_event, make_slice, make_answer, make_claim):
     piece = make_slice(make_event(1, "Hello."), make_event(2, "You love the window seat.", author="agent"))
     guess = make_claim(
-        kind="preference", key="likes", text="The user loves the window seat.", sources=[2], quote="love the window seat"
+        kind="preference",
+        key="likes",
+        text="The user loves the window seat.",
+        sources=[2],
+        quote="love the window seat",
     )
     endpoint.answer(make_answer(guess))
     outcome = run(endpoint, piece)
@@ -157,7 +161,7 @@ def test_extract_429_that_asks_for_more_than_the_budget_goes_to_retry_at_once(en
     endpoint.answer(step("come back later", status=429, headers={"retry-after": later}))
     outcome = run(endpoint, late_order, slice_budget_s=5.0)
     assert outcome.status == ExtractionOutcome.TO_RETRY
-    assert outcome.error == "HTTP 429: come back later" or "come back later" in outcome.error
+    assert "come back later" in outcome.error
     assert len(endpoint.requests) == 1
 
 
@@ -183,7 +187,7 @@ def test_extract_hang_times_out_and_goes_to_retry(endpoint, late_order, step):
     endpoint.answer(step("late", hang_s=2.0))
     outcome = run(endpoint, late_order, timeout_s=0.2, transport_retries=1)
     assert outcome.status == ExtractionOutcome.TO_RETRY
-    assert "no answer within" in outcome.error
+    assert "no answer after 0.2 s" in outcome.error
     assert outcome.transport_retries == 1
 
 
@@ -198,7 +202,7 @@ def test_extract_slice_budget_bounds_everything(endpoint, late_order, step):
 def test_extract_no_server_goes_to_retry(endpoint, late_order):
     outcome = run(endpoint, late_order, base_url="http://127.0.0.1:9/v1", transport_retries=1)
     assert outcome.status == ExtractionOutcome.TO_RETRY
-    assert "no connection" in outcome.error
+    assert "Cannot connect" in outcome.error
 
 
 def test_extract_200_with_an_error_body_is_a_fault_of_the_provider(endpoint, late_order, step):
@@ -261,9 +265,7 @@ def test_extract_closes_maps_lines_and_record_labels_to_events(
     endpoint, make_event, make_slice, make_answer, make_claim
 ):
     first = make_slice(make_event(1, "Hi, my order A-1001 is late. When will it come?"))
-    question = make_claim(
-        kind="open_question", key="question", text="When will it come?", quote="When will it come?"
-    )
+    question = make_claim(kind="open_question", key="question", text="When will it come?", quote="When will it come?")
     endpoint.answer(make_answer(make_claim(), question))
     record = run(endpoint, first).claims
     label = [c.kind for c in record].index("open_question") + 1

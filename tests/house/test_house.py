@@ -1,4 +1,4 @@
-"""The rules of the house: which package may import which, and that locks and declared dependencies agree with the code."""
+"""The rules of the house: which package may import which; locks and declared dependencies agree with the code."""
 
 import ast
 import re

@@ -14,7 +14,7 @@ _AGENT: Final = compiled(
 )
 _AT_ONCE: Final = compiled(
     r"^\W*(?:now |just |gladly |then |also )*(?:check|look|see|be (?:happy|glad|able|here|with)|help|need|assume|try|do my best|take a look|find|search|let me|wait|remember|keep|ask|go ahead|"
-    r"get (?:that|it|you there|right)|have to|require|want|proceed|start|note|make sure|start|do that|do it|give you|tell you|show)\b"
+    r"get (?:that|it|you there|right)|have to|require|want|proceed|start|note|make sure|start|do that|do it|give you|tell you|show)\b|\bnow\b"
 )
 _PERFORMANCE: Final = compiled(
     r"\b(?:refund|send|contact|call|e-?mail|notify|update|ship|deliver|credit|replace|repair|fix|follow up|get back|reach out|investigate|escalate|transfer|cancel|issue|reimburse|let you know|"
@@ -38,7 +38,12 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
 
 def _of_agent(sentence: Sentence) -> ExtractedClaim | None:
     match = _AGENT.search(sentence.text)
-    if match is None or not sentence.asserts(match) or _AT_ONCE.match(match["rest"]) or not _PERFORMANCE.search(match[0]):
+    if (
+        match is None
+        or not sentence.asserts(match)
+        or _AT_ONCE.search(match["rest"])
+        or not _PERFORMANCE.search(match[0])
+    ):
         return None
     return claim(sentence, "commitment", "commitment.agent", retold(sentence), match=match, confidence=0.85)
 

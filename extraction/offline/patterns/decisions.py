@@ -12,14 +12,68 @@ from schemas.extraction import ExtractedClaim
 _START: Final = r"^\W*(?:(?:ok|okay|yes|yeah|great|sure|alright|perfect|well|then|so|actually|good|fine|no|thanks|hi|hello|great|please|and|just|then|also|oh|hmm+|never ?mind|instead)\b\W*)*"
 _REST: Final = r"(?P<thing>[^.;!?()█]+)"
 PATTERNS: Final = (
-    Pattern("decision", "decision", compiled(rf"\b(?:let['’]?s|I['’]ll|I will|we['’]ll|I(?:['’]d| would) (?:like|want) to) (?:go|stick|stay) with (?P<thing>{THING})"), "{who} chose {thing}."),
-    Pattern("decision", "decision", compiled(rf"\b(?:I['’]ll|I will|we['’]ll) (?:take|have|choose|pick) (?P<thing>(?!a look|care|note|part|to\b|my\b|some time){THING})"), "{who} chose {thing}.", 0.85),
-    Pattern("decision", "decision", compiled(rf"\b(?:I|we)(?:['’]ve| have) (?:decided|chosen|settled|opted|agreed) (?P<how>on|for|to|not to|against)? ?(?P<thing>{THING})"), "{who} decided {how} {thing}.", 0.9),
-    Pattern("decision", "decision", compiled(rf"\b(?:I|we) (?:decided|chose|opted|settled) (?P<how>on|for|to|not to|against) (?P<thing>{THING})"), "{who} decided {how} {thing}.", 0.85),
-    Pattern("decision", "decision", compiled(rf"\blet['’]?s (?P<verb>deploy|use|book|order|move|migrate|ship|schedule|switch|do|make it|cancel|keep|start) (?P<thing>{THING})"), "{who} decided to {verb} {thing}.", 0.85),
-    Pattern("decision", "decision", compiled(rf"{_START}(?:go ahead and |you can |could you please )?(?P<verb>book|reserve|order|buy|cancel|confirm|schedule|finalize|finalise) (?:me |us )?{_REST}$"), "{who} told the agent to {verb} {thing}.", 0.85),
-    Pattern("decision", "decision", compiled(rf"{_START}(?P<verb>change|switch|move|make) (?P<what>it|that|them|the [\w -]{{3,30}}?|my [\w -]{{3,30}}?) (?P<to>to )?(?P<value>(?!a \b|sure|happen|quick|fast|snappy|work|up\b)(?=\S*[\dA-Z]|\w+ (?:am|pm)){THING})"),
-            "{who} changed the request to {value}.", 0.75, durable=False, change=True),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(
+            rf"\b(?:let['’]?s|I['’]ll|I will|we['’]ll|I(?:['’]d| would) (?:like|want) to) (?:go|stick|stay) with (?P<thing>{THING})"
+        ),
+        "{who} chose {thing}.",
+    ),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(
+            rf"\b(?:I['’]ll|I will|we['’]ll) (?:take|have|choose|pick) (?P<thing>(?!a look|care|note|part|to\b|my\b|some time){THING})"
+        ),
+        "{who} chose {thing}.",
+        0.85,
+    ),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(
+            rf"\b(?:I|we)(?:['’]ve| have) (?:decided|chosen|settled|opted|agreed) (?P<how>on|for|to|not to|against)? ?(?P<thing>{THING})"
+        ),
+        "{who} decided {how} {thing}.",
+        0.9,
+    ),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(rf"\b(?:I|we) (?:decided|chose|opted|settled) (?P<how>on|for|to|not to|against) (?P<thing>{THING})"),
+        "{who} decided {how} {thing}.",
+        0.85,
+    ),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(
+            rf"\blet['’]?s (?P<verb>deploy|use|book|order|move|migrate|ship|schedule|switch|do|make it|cancel|keep|start) (?P<thing>{THING})"
+        ),
+        "{who} decided to {verb} {thing}.",
+        0.85,
+    ),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(
+            rf"{_START}(?:go ahead and |you can |could you please )?(?P<verb>book|reserve|order|buy|cancel|confirm|schedule|finalize|finalise) (?:me |us )?{_REST}$"
+        ),
+        "{who} told the agent to {verb} {thing}.",
+        0.85,
+    ),
+    Pattern(
+        "decision",
+        "decision",
+        compiled(
+            rf"{_START}(?P<verb>change|switch|move|make) (?P<what>it|that|them|the [\w -]{{3,30}}?|my [\w -]{{3,30}}?) (?P<to>to )?(?P<value>(?!a \b|sure|happen|quick|fast|snappy|work|up\b)(?=\S*[\dA-Z]|\w+ (?:am|pm)){THING})"
+        ),
+        "{who} changed the request to {value}.",
+        0.75,
+        durable=False,
+        change=True,
+    ),
 )
 _YES: Final = compiled(
     r"^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|absolutely|definitely|certainly|of course|sounds (?:good|great|perfect)|perfect|great|that works|please do|go ahead|go for it|book it|do it|correct)\b"
@@ -42,7 +96,11 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
 
 def _accepted(talk: Talk, sentence: Sentence) -> ExtractedClaim | None:
     question = talk.question_before(sentence.line)
-    if question is None or not sentence.line.text.strip().startswith(sentence.text) or not _YES.match(sentence.line.text):
+    if (
+        question is None
+        or not sentence.line.text.strip().startswith(sentence.text)
+        or not _YES.match(sentence.line.text)
+    ):
         return None
     if not _OFFER.search(question.text) and not re.search(r"\bcan I (?:book|confirm|reserve)\b", question.text, re.I):
         return None
@@ -50,5 +108,3 @@ def _accepted(talk: Talk, sentence: Sentence) -> ExtractedClaim | None:
     offer = offer if len(offer) <= _MAX_OFFER else question.text
     text = f'The user said yes to the agent\'s offer: "{offer}"'
     return claim(sentence, "decision", "decision", text, confidence=0.8, durable=False, earlier=(question.line.n,))
-
-

@@ -15,7 +15,9 @@ _OURS: Final = compiled(
 )
 _REGION_IS: Final = compiled(rf"\b(?:our|my) (?:[\w-]+ ){{0,2}}region is (?:now )?{REGION}")
 _DEPLOYED: Final = compiled(rf"\b(?:deployed|migrated|moved) {_SERVICE} to {REGION}")
-_RUNS: Final = compiled(rf"\b(?P<service>[\w-]+[-_]\w+) (?:runs|is running|is deployed|is hosted|now runs) (?:in|on|to) {REGION}")
+_RUNS: Final = compiled(
+    rf"\b(?P<service>[\w-]+[-_]\w+) (?:runs|is running|is deployed|is hosted|now runs) (?:in|on|to) {REGION}"
+)
 
 
 def find(talk: Talk) -> Iterator[ExtractedClaim]:
@@ -26,7 +28,7 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
         own = _OURS.search(sentence.text) or _REGION_IS.search(sentence.text)
         if own and sentence.line.is_user and sentence.asserts(own):
             text = f"The user's system runs in {own['region']}."
-            change = is_change(sentence.text) or "migrated" in own[0]
+            change = is_change(sentence, own) or "migrated" in own[0]
             if made := claim(sentence, "fact", "deployment.region", text, match=own, confidence=0.9, change=change):
                 yield made
             continue
@@ -34,6 +36,15 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
         if done and sentence.asserts(done) and not _OURS.search(sentence.text):
             text = f"{done['service']} runs in {done['region']}."
             change = bool(_DEPLOYED.search(sentence.text))
-            made = claim(sentence, "fact", "deployment.region", text, match=done, about=done["service"], confidence=0.85, change=change)
+            made = claim(
+                sentence,
+                "fact",
+                "deployment.region",
+                text,
+                match=done,
+                about=done["service"],
+                confidence=0.85,
+                change=change,
+            )
             if made:
                 yield made

@@ -40,14 +40,16 @@ _NOT_PLACES: Final = frozenset(
 _ZONE: Final = (
     r"(?P<zone>(?:(?:US )?(?:pacific|eastern|central|mountain|atlantic|indian|japan|british|greenwich|central european|eastern european)"
     r"(?: (?:standard|daylight|summer|mean))? time|(?-i:UTC|GMT|CET|CEST|EET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|IST|JST|BST|AEST|WET)\b"
-    r"(?:\s?[+-]\s?\d{1,2}(?::\d\d)?)?|(?-i:[A-Z]\w+/[A-Z]\w+))"
+    r"(?:\s?[+-]\s?\d{1,2}(?::\d\d)?)?|(?-i:[A-Z]\w+/[A-Z]\w+)))"
 )
 _NAMED: Final = (
     compiled(
         rf"\b(?:my (?:full |first |real |nick)?name(?:['’]s| is)(?: now| actually)?|(?:you can |please |just )call me|I go by|"
         rf"I prefer to be called|I['’]m called|I am called)\s+(?-i:(?P<name>{NAME}))"
     ),
-    re.compile(r"\b(?:[Mm]y name(?:['’]s| is)|MY NAME IS)\s+(?P<name>[a-z]+(?: [a-z]+)?)(?=\s*(?:[.,!?;]|$)|\s(?:and|i|i'm)\b)"),
+    re.compile(
+        r"\b(?:[Mm]y name(?:['’]s| is)|MY NAME IS)\s+(?P<name>[a-z]+(?: [a-z]+)?)(?=\s*(?:[.,!?;]|$)|\s(?:and|i|i'm)\b)"
+    ),
 )
 _PRESENTED: Final = compiled(
     rf"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|there|yes|yeah|sure|ok|okay|and)\b\W*)*(?:I['’]m|I am|this is|it['’]s)\s+"
@@ -57,7 +59,9 @@ _BARE_NAME: Final = compiled(
     r"^\W*(?:(?:yes|sure|ok|okay|oh|hi|of course|certainly|thanks|sorry)\b\W*)*(?:(?:the|my) name is |it['’]?s |it is |i['’]?m |i am |this is )?"
     r"(?P<name>[a-zÀ-ÿ][\w'’-]+(?: [a-zÀ-ÿ][\w'’.-]*){0,2})(?:,? please)?\s*[.!]*$"
 )
-_ASKS_NAME: Final = compiled(r"\byour (?:full |first |last )?name\b(?!\s*(?:,| and| of|\w* ?hotel))|\bwho am I (?:speaking|talking) (?:to|with)\b")
+_ASKS_NAME: Final = compiled(
+    r"\byour (?:full |first |last )?name\b(?!\s*(?:,| and| of|\w* ?hotel))|\bwho am I (?:speaking|talking) (?:to|with)\b"
+)
 PATTERNS: Final = (
     Pattern(
         "fact",
@@ -75,26 +79,42 @@ PATTERNS: Final = (
     Pattern(
         "fact",
         "work.role",
-        compiled(rf"\b(?:I(?:['’]m| am)?(?: currently| now)? work(?:ing)?(?: [\w ]{{1,30}})? as|my (?:job|role|profession|title|occupation) is)"
-                 rf" (?:an? |the )?(?P<thing>{THING})"),
+        compiled(
+            rf"\b(?:I(?:['’]m| am)?(?: currently| now)? work(?:ing)?(?: [\w ]{{1,30}})? as|my (?:job|role|profession|title|occupation) is)"
+            rf" (?:an? |the )?(?P<thing>{THING})"
+        ),
         "{who} works as: {thing}.",
         0.85,
     ),
     Pattern(
         "fact",
         "work.role",
-        compiled(rf"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?! (?:of|in training|wannabe))"),
+        compiled(
+            rf"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?! (?:of|in training|wannabe))"
+        ),
         "{who} is {article} {role}.",
     ),
-    Pattern("fact", "work.timezone", compiled(rf"\bmy (?:preferred |local |usual |current )?time ?zone is(?: in)?(?: the)? {_ZONE}"),
-            "{who}'s time zone is {zone}."),
-    Pattern("fact", "work.timezone", compiled(rf"\bI(?:['’]m| am)?(?: now| usually)?(?: work(?:ing)?| live| based)? (?:in|on|from)(?: the)? {_ZONE}"),
-            "{who} works in the time zone {zone}."),
+    Pattern(
+        "fact",
+        "work.timezone",
+        compiled(rf"\bmy (?:preferred |local |usual |current )?time ?zone is(?: in)?(?: the)? {_ZONE}"),
+        "{who}'s time zone is {zone}.",
+    ),
+    Pattern(
+        "fact",
+        "work.timezone",
+        compiled(
+            rf"\bI(?:['’]m| am)?(?: now| usually)?(?: work(?:ing)?| live| based)? (?:in|on|from)(?: the)? {_ZONE}"
+        ),
+        "{who} works in the time zone {zone}.",
+    ),
     Pattern(
         "fact",
         "location.current",
-        compiled(r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at|on)? ?(?:the )?(?-i:[A-Z]\w+)(?: (?-i:[A-Z]\w+)){0,3}"
-                 r"|(?:in|at) the [\w ]{3,25}?)(?:,? in room \d+)?\s(?:right now|at the moment|now|currently|at present)\b"),
+        compiled(
+            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at|on)? ?(?:the )?(?-i:[A-Z]\w+)(?: (?-i:[A-Z]\w+)){0,3}"
+            r"|(?:in|at) the [\w ]{3,25}?)(?:,? in room \d+)?\s(?:right now|at the moment|now|currently|at present)\b"
+        ),
         "{who} is {thing} at the moment.",
         0.8,
         durable=False,
@@ -102,16 +122,28 @@ PATTERNS: Final = (
     Pattern(
         "fact",
         "location.current",
-        compiled(r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying (?:at|in)|visiting|at) (?:the )?(?-i:[A-Z]\w+(?: (?-i:[A-Z]\w+)){0,3})"
-                 r"(?:,? in room \d+)?)"),
+        compiled(
+            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying (?:at|in)|visiting|at) (?:the )?(?-i:[A-Z]\w+(?: (?-i:[A-Z]\w+)){0,3})"
+            r"(?:,? in room \d+)?)"
+        ),
         "{who} is {thing} at the moment.",
         0.8,
         durable=False,
     ),
 )
 _HOME: Final = (
-    (compiled(rf"\b(?:I|we)(?:['’]m| am|['’]re| are)?(?: currently| now| still| both| actually)? (?:live|living|reside|residing|based)(?: now| currently)? in (?:not in .{{1,30}} but in )?{_PLACE}"), False),
-    (compiled(rf"\b(?:I|we)(?:['’]ve| have)?(?: just| recently| finally)? (?:moved|relocated)(?: (?:back|house))?(?: from {NAME})? to {_PLACE}"), True),
+    (
+        compiled(
+            rf"\b(?:I|we)(?:['’]m| am|['’]re| are)?(?: currently| now| still| both| actually)? (?:live|living|reside|residing|based)(?: now| currently)? in (?:not in .{{1,30}} but in )?{_PLACE}"
+        ),
+        False,
+    ),
+    (
+        compiled(
+            rf"\b(?:I|we)(?:['’]ve| have)?(?: just| recently| finally)? (?:moved|relocated)(?: (?:back|house))?(?: from {NAME})? to {_PLACE}"
+        ),
+        True,
+    ),
     (compiled(rf"\bmy (?:home|home ?town|home city|city) is {_PLACE}"), False),
 )
 
@@ -136,7 +168,16 @@ def _homes(sentence: Sentence) -> Iterator[ExtractedClaim]:
             continue
         who, about = ("The user", "user") if line.is_user else (line.speaker, line.speaker)
         change = is_move or bool(re.search(r"\bnow\b|\bno longer\b|\bactually\b|\bnot in\b", sentence.text, re.I))
-        made = claim(sentence, "fact", "location.home", f"{who} lives in {place}.", match=match, about=about, confidence=0.9, change=change)
+        made = claim(
+            sentence,
+            "fact",
+            "location.home",
+            f"{who} lives in {place}.",
+            match=match,
+            about=about,
+            confidence=0.9,
+            change=change,
+        )
         if made:
             yield made
             return
@@ -153,8 +194,19 @@ def _names(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]:
             match = None
     if match is None or not (name := _clean_name(match["name"])):
         return
-    change = bool(re.search(r"\bname is (?:now|actually)\b|\bactually\b|\bcall me\b|\bprefer to be called\b", text, re.I))
-    made = claim(sentence, "fact", "name", f"The user is called {name}.", match=match, confidence=0.9, change=change, earlier=earlier)
+    change = bool(
+        re.search(r"\bname is (?:now|actually)\b|\bactually\b|\bcall me\b|\bprefer to be called\b", text, re.I)
+    )
+    made = claim(
+        sentence,
+        "fact",
+        "name",
+        f"The user is called {name}.",
+        match=match,
+        confidence=0.9,
+        change=change,
+        earlier=earlier,
+    )
     if made:
         yield made
 
@@ -165,4 +217,6 @@ def _clean_name(raw: str) -> str:
         if word.lower().strip(".,") in _NOT_NAMES:
             words = words[:index]
             break
-    return " ".join(word if word[0].isupper() or index and len(word) < 4 else word.capitalize() for index, word in enumerate(words))
+    return " ".join(
+        word if word[0].isupper() or index and len(word) < 4 else word.capitalize() for index, word in enumerate(words)
+    )

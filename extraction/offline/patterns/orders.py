@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from extraction.offline.entities import AMOUNT, codes
+from extraction.entities import find_entities
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import claim, compiled, is_change, retold
+from extraction.offline.patterns.shape import claim, compiled, retold
 from extraction.offline.secrecy import MASK
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
@@ -17,18 +17,26 @@ _NAMED_ID: Final = compiled(
     r"(?P<id>(?=[\w-]*\d)(?:\d{3,}|[A-Za-z]{1,8}-?\d[\w-]*))(?![\w-]|[.:]\d|\s?(?:am|pm)\b)"
 )
 _ASKS_ID: Final = compiled(rf"\b(?:your|the) (?P<noun>{_NOUN}) (?:id|number|code|reference)\b")
-_BARE_ID: Final = compiled(r"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|is|id|number|here it is)\b\W*)*#?(?P<id>(?=[\w-]*\d)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)\W*$")
+_BARE_ID: Final = compiled(
+    r"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|is|id|number|here it is)\b\W*)*#?(?P<id>(?=[\w-]*\d)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)\W*$"
+)
 _SETTLED: Final = compiled(
     r"\b(?:your|the|his|her|their) (?P<what>(?:[\w'’.&-]+ ){0,8}?[\w'’.&-]+),? (?:is|are|has been|have been|was|were)(?: now| all| successfully| successfuly| already| done and)* "
     r"(?P<state>booked|reserved|confirmed|scheduled|cancell?ed|submitted|updated|placed|shipped|refunded|delivered|rescheduled|completed|unlocked|processed|changed|activated)\b"
 )
 _DONE: Final = compiled(
     r"^\W*(?:(?:ok|okay|great|alright|right|perfect|done|sure|excellent|good news|thanks)\b\W*)*I(?:['’]ve| have)(?: now| just| successfully| also| already)* "
-    r"(?:booked|reserved|cancell?ed|scheduled|updated|changed|refunded|sent|shipped|placed|submitted|rescheduled|issued|added|noted|opened|created|filed|activated|completed|emailed|e-mailed)\b"
+    r"(?:booked|reserved|cancell?ed|scheduled|updated|changed|refunded|sent|shipped|placed|submitted|rescheduled|issued|added|opened|created|filed|activated|completed|emailed|e-mailed)\b"
 )
-_PAST_START: Final = re.compile(r"^(?:Deployed|Booked|Reserved|Cancelled|Canceled|Refunded|Sent|Shipped|Created|Opened|Updated|Changed|Added|Scheduled|Issued|Closed|Noted|Filed)\b")
-_NOT_DONE: Final = compiled(r"\b(?:not|n['’]t|unable|cannot|failed|unsuccessful|unfortunately|sorry|if|once|when|would|could|before|after|until|let me know)\b")
-_PAID: Final = compiled(r"\b(?:paid|pay|payment|costs?|charged?|owe[sd]?|price|priced|fees?|refund\w*|took|stole|stolen|withdrew|withdrawn|transferr?ed|transfers|subtotal|total|invoiced?|bill(?:ed)?|budget|balance|quote[ds]?|deposit|salary|rent)\b")
+_PAST_START: Final = re.compile(
+    r"^(?:Deployed|Booked|Reserved|Cancelled|Canceled|Refunded|Sent|Shipped|Created|Opened|Updated|Changed|Added|Scheduled|Issued|Closed|Noted|Filed)\b"
+)
+_NOT_DONE: Final = compiled(
+    r"\b(?:not|n['’]t|unable|cannot|failed|unsuccessful|unfortunately|sorry|if|once|when|would|could|before|after|until|let me know)\b"
+)
+_PAID: Final = compiled(
+    r"\b(?:paid|pay|payment|costs?|charged?|owe[sd]?|price|priced|fees?|refund\w*|took|stole|stolen|withdrew|withdrawn|transferr?ed|transfers|subtotal|total|invoiced?|bill(?:ed)?|budget|balance|quote[ds]?|deposit|salary|rent)\b"
+)
 _DATE: Final = (
     r"(?:\d{4}-\d\d-\d\d|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|(?:the )?\d{1,2}(?:st|nd|rd|th)|"
     r"\d{1,2} (?:january|february|march|april|may|june|july|august|september|october|november|december)|"
@@ -39,11 +47,28 @@ _DATED: Final = compiled(
     rf"reservation|delivery|trip|surgery|launch|release|invoice|contract|lease|subscription|conference|graduation|check-in|checkout)s?(?: [\w-]+)? "
     rf"(?:is|are|starts?|takes place|will be|expires?|ends?|arrives?|leaves?|departs?|is due|is set|is scheduled)(?: on| at| for| by| due| in| from)* {_DATE}"
 )
-_SUBJECTLESS: Final = re.compile(r"^\W*(?:Day \d+: |Note \d+: )?(?:please )?(?:deploy|check|cancel|book|find|look|track|see|show|refund|change|update|it|regarding|about|for|with|re)\b", re.I)
+_SUBJECTLESS: Final = re.compile(
+    r"^\W*(?:Day \d+: |Note \d+: )?(?:please )?(?:deploy|check|cancel|book|find|look|track|see|show|refund|change|update|it|regarding|about|for|with|re)\b",
+    re.I,
+)
+
+_ONLY_SPOKEN: Final = re.compile(r"The (?:user|agent) (?:spoke of|asked about) ")
+_DOUBT: Final = compiled(r"\b(?:assum\w+|cannot confirm|if|would|could|might|maybe|probably|guess|deal)\b|\"")
 
 
 def find(talk: Talk) -> Iterator[ExtractedClaim]:
-    """Yield what is known of orders and bookings, by user and agent."""
+    """Yield what is known of orders and bookings, by user and agent.
+
+    That an id was spoken of is worth a claim only when no other claim holds it.
+    """
+    found = list(_all(talk))
+    told = " ".join(made.text for made in found if not _ONLY_SPOKEN.match(made.text))
+    for made in found:
+        if not _ONLY_SPOKEN.match(made.text) or any(one.raw not in told for one in find_entities(made.text)):
+            yield made
+
+
+def _all(talk: Talk) -> Iterator[ExtractedClaim]:
     for sentence in talk.all:
         if sentence.line.speaker:
             continue
@@ -56,7 +81,8 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
 
 def _with_identifier(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]:
     named = {m["id"]: m["noun"].lower() for m in _NAMED_ID.finditer(sentence.text)}
-    found = list(dict.fromkeys([*(code for code in codes(sentence.text) if not code.isdigit()), *named]))
+    codes = (one.raw for one in find_entities(sentence.text) if one.kind == "identifier" and not one.raw.isdigit())
+    found = list(dict.fromkeys([*codes, *named]))
     earlier: tuple[int, ...] = ()
     if not found and sentence.line.is_user and (question := talk.question_before(sentence.line)):
         asked, bare = _ASKS_ID.search(question.text), _BARE_ID.match(sentence.text)
@@ -69,7 +95,14 @@ def _with_identifier(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]
         listed = ", ".join(f"{named[i].rstrip('s')} {i}" if i in named else i for i in found)
         verb = "asked about" if sentence.is_question else "gave" if earlier else "spoke of"
         text = f"{'The agent' if sentence.line.is_agent else 'The user'} {verb} {listed}."
-    if made := claim(sentence, "fact", "order.id", text, confidence=0.8, change=is_change(sentence.text) and sentence.line.is_user, earlier=earlier):
+    if made := claim(
+        sentence,
+        "fact",
+        "order.id",
+        text,
+        confidence=0.8,
+        earlier=earlier,
+    ):
         yield made
 
 
@@ -91,8 +124,13 @@ def _settled(sentence: Sentence) -> Iterator[ExtractedClaim]:
 
 
 def _amounts(sentence: Sentence) -> Iterator[ExtractedClaim]:
-    match = AMOUNT.search(sentence.text)
-    if match is None or not _PAID.search(sentence.text) or not sentence.asserts(match):
+    match = _PAID.search(sentence.text)
+    if (
+        match is None
+        or not any(one.kind == "amount" for one in find_entities(sentence.text))
+        or not sentence.asserts(match)
+        or _DOUBT.search(sentence.text)
+    ):
         return
     if made := claim(sentence, "fact", "payment.amount", retold(sentence), match=match, confidence=0.8):
         yield made

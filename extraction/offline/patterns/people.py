@@ -14,24 +14,84 @@ _KIN: Final = (
     r"girlfriend|boyfriend|kid|baby|twins?|niece|nephew|aunt|uncle|cousin|grandma|grandpa|(?:mother|father|sister|brother|son|daughter)-in-law)"
 )
 _OTHERS: Final = r"(?:friend|colleague|coworker|co-worker|boss|manager|neighbou?r|roommate|flatmate|landlord|doctor|lawyer|assistant|teammate)"
-_PET: Final = r"(?:dog|cat|puppy|kitten|hamster|rabbit|horse|parrot|goldfish|turtle|tortoise|guinea pig|bird|snake|lizard|pony)"
+_PET: Final = (
+    r"(?:dog|cat|puppy|kitten|hamster|rabbit|horse|parrot|goldfish|turtle|tortoise|guinea pig|bird|snake|lizard|pony)"
+)
 _NUMBER: Final = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
 _WHO: Final = rf"\bmy (?P<age>(?:older|younger|little|big|elder|best|late|ex-|new) ?)?(?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:,? (?-i:(?P<name>{NAME}))(?!['’]s\b),?)?"
 _FOOD: Final = r"(?P<thing>(?:[\w-]+(?:,? (?:and|or) |, | )){0,4}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|so|but|because|which|since|please|too|also|as well|by the way)\b)"
 _ABOUT_OTHERS: Final[tuple[tuple[ClaimKind, str, re.Pattern[str], str], ...]] = (
-    ("fact", "health.allergy", compiled(rf"{_WHO} (?:is|are|['’]s) (?:also |very |severely |badly |deathly |highly )*allergic to {_FOOD}"), "{subject} is allergic to {thing}."),
-    ("fact", "health.allergy", compiled(rf"{_WHO} has an? (?:severe |bad |serious )?(?P<thing>[\w-]+(?: [\w-]+)?) allergy\b"), "{subject} has a {thing} allergy."),
-    ("preference", "diet", compiled(rf"{_WHO} is (?:now |also |a |strictly )*(?P<thing>vegetarian|vegan|pescatarian|kosher|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant)\b"), "{subject} is {thing}."),
-    ("preference", "diet", compiled(rf"{_WHO} (?:does not|doesn['’]t|never) eats? (?P<thing>{THING})"), "{subject} does not eat {thing}."),
-    ("preference", "likes", compiled(rf"{_WHO} (?:really |also |just |absolutely )*(?:loves|likes|adores|enjoys|prefers) (?P<thing>{THING})"), "{subject} likes {thing}."),
-    ("preference", "dislikes", compiled(rf"{_WHO} (?:really |also |just |absolutely )*(?:hates|dislikes|can['’]t stand|(?:doesn['’]t|does not) like) (?P<thing>{THING})"), "{subject} dislikes {thing}."),
-    ("fact", "location.home", compiled(rf"{_WHO} (?:now |currently |also )?lives in (?-i:(?P<place>{NAME}))"), "{subject} lives in {place}."),
-    ("fact", "location.home", compiled(rf"{_WHO} (?:has |have |just )*moved to (?-i:(?P<place>{NAME}))"), "{subject} lives in {place}."),
-    ("fact", "work.employer", compiled(rf"{_WHO} works (?:for|at) (?-i:(?P<place>{NAME}))"), "{subject} works for {place}."),
-    ("fact", "work.role", compiled(rf"{_WHO} (?:works as|is) (?P<thing>an? [\w-]+(?:er|or|ist|ian|nurse|chef|teacher))\b"), "{subject} is {thing}."),
+    (
+        "fact",
+        "health.allergy",
+        compiled(rf"{_WHO} (?:is|are|['’]s) (?:also |very |severely |badly |deathly |highly )*allergic to {_FOOD}"),
+        "{subject} is allergic to {thing}.",
+    ),
+    (
+        "fact",
+        "health.allergy",
+        compiled(rf"{_WHO} has an? (?:severe |bad |serious )?(?P<thing>[\w-]+(?: [\w-]+)?) allergy\b"),
+        "{subject} has a {thing} allergy.",
+    ),
+    (
+        "preference",
+        "diet",
+        compiled(
+            rf"{_WHO} is (?:now |also |a |strictly )*(?P<thing>vegetarian|vegan|pescatarian|kosher|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant)\b"
+        ),
+        "{subject} is {thing}.",
+    ),
+    (
+        "preference",
+        "diet",
+        compiled(rf"{_WHO} (?:does not|doesn['’]t|never) eats? (?P<thing>{THING})"),
+        "{subject} does not eat {thing}.",
+    ),
+    (
+        "preference",
+        "likes",
+        compiled(
+            rf"{_WHO} (?:really |also |just |absolutely )*(?:loves|likes|adores|enjoys|prefers) (?P<thing>{THING})"
+        ),
+        "{subject} likes {thing}.",
+    ),
+    (
+        "preference",
+        "dislikes",
+        compiled(
+            rf"{_WHO} (?:really |also |just |absolutely )*(?:hates|dislikes|can['’]t stand|(?:doesn['’]t|does not) like) (?P<thing>{THING})"
+        ),
+        "{subject} dislikes {thing}.",
+    ),
+    (
+        "fact",
+        "location.home",
+        compiled(rf"{_WHO} (?:now |currently |also )?lives in (?-i:(?P<place>{NAME}))"),
+        "{subject} lives in {place}.",
+    ),
+    (
+        "fact",
+        "location.home",
+        compiled(rf"{_WHO} (?:has |have |just )*moved to (?-i:(?P<place>{NAME}))"),
+        "{subject} lives in {place}.",
+    ),
+    (
+        "fact",
+        "work.employer",
+        compiled(rf"{_WHO} works (?:for|at) (?-i:(?P<place>{NAME}))"),
+        "{subject} works for {place}.",
+    ),
+    (
+        "fact",
+        "work.role",
+        compiled(rf"{_WHO} (?:works as|is) (?P<thing>an? [\w-]+(?:er|or|ist|ian|nurse|chef|teacher))\b"),
+        "{subject} is {thing}.",
+    ),
 )
 _CALLED: Final = (
-    compiled(rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:['’]s name is| is called| is named|,? (?:who is )?called|,? named| called) (?-i:(?P<name>{NAME}))"),
+    compiled(
+        rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:['’]s name is| is called| is named|,? (?:who is )?called|,? named| called) (?-i:(?P<name>{NAME}))"
+    ),
     compiled(rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET}),? (?-i:(?P<name>[A-ZÀ-Þ][a-zà-ÿ'’-]+))(?!['’]s\b)\b"),
 )
 _HAS_PET: Final = compiled(
@@ -39,15 +99,50 @@ _HAS_PET: Final = compiled(
     rf"(?:,? (?:named|called|whose name is) (?-i:(?P<name>{NAME})))?(?!\s+[a-z]+ing\b)"
 )
 PATTERNS: Final = (
-    Pattern("fact", "health.allergy", compiled(rf"\bI(?:['’]m| am)(?: also| very| severely| badly| deathly| highly)* allergic to {_FOOD}"), "{who} is allergic to {thing}.", 0.95),
-    Pattern("fact", "health.allergy", compiled(r"\bI(?:['’]ve| have)(?: got)? an? (?:severe |bad |serious )?(?P<thing>[\w-]+(?: [\w-]+)?) allergy\b"), "{who} has a {thing} allergy.", 0.95),
-    Pattern("fact", "family", compiled(rf"\bI(?:['’]ve| have)(?: got)? (?P<count>{_NUMBER}) (?P<what>(?:little |young |older |younger |teenage |grown-up |adult )?(?:son|daughter|child|children|kid|brother|sister|niece|nephew|grandchild|grandchildren|grandson|granddaughter|twin)s?)\b(?! (?:named|called))"),
-            "{who} has {count} {what}.", 0.85),
-    Pattern("fact", "family", compiled(rf"\bI(?:['’]ve| have)(?: got)? an? (?P<what>son|daughter|brother|sister|niece|nephew|wife|husband|partner|child) (?:named|called) (?-i:(?P<name>{NAME}))"),
-            "{who} has a {what} called {name}."),
-    Pattern("fact", "possession", compiled(r"\bI (?:drive|own) (?P<thing>an? (?:[\w-]+ ){0,3}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|so|that|which|with)\b)"), "{who} owns {thing}.", 0.8),
+    Pattern(
+        "fact",
+        "health.allergy",
+        compiled(rf"\bI(?:['’]m| am)(?: also| very| severely| badly| deathly| highly)* allergic to {_FOOD}"),
+        "{who} is allergic to {thing}.",
+        0.95,
+    ),
+    Pattern(
+        "fact",
+        "health.allergy",
+        compiled(r"\bI(?:['’]ve| have)(?: got)? an? (?:severe |bad |serious )?(?P<thing>[\w-]+(?: [\w-]+)?) allergy\b"),
+        "{who} has a {thing} allergy.",
+        0.95,
+    ),
+    Pattern(
+        "fact",
+        "family",
+        compiled(
+            rf"\bI(?:['’]ve| have)(?: got)? (?P<count>{_NUMBER}) (?P<what>(?:little |young |older |younger |teenage |grown-up |adult )?(?:son|daughter|child|children|kid|brother|sister|niece|nephew|grandchild|grandchildren|grandson|granddaughter|twin)s?)\b(?! (?:named|called))"
+        ),
+        "{who} has {count} {what}.",
+        0.85,
+    ),
+    Pattern(
+        "fact",
+        "family",
+        compiled(
+            rf"\bI(?:['’]ve| have)(?: got)? an? (?P<what>son|daughter|brother|sister|niece|nephew|wife|husband|partner|child) (?:named|called) (?-i:(?P<name>{NAME}))"
+        ),
+        "{who} has a {what} called {name}.",
+    ),
+    Pattern(
+        "fact",
+        "possession",
+        compiled(
+            r"\bI (?:drive|own) (?P<thing>an? (?:[\w-]+ ){0,3}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|so|that|which|with)\b)"
+        ),
+        "{who} owns {thing}.",
+        0.8,
+    ),
 )
-_PRONOUNISH: Final = frozenset("i and but is was will so because please can could would then this that the in on at for a an".split())
+_PRONOUNISH: Final = frozenset(
+    "i and but is was will so because please can could would then this that the in on at for a an".split()
+)
 
 
 def find(talk: Talk) -> Iterator[ExtractedClaim]:
@@ -86,7 +181,9 @@ def _called(sentence: Sentence) -> Iterator[ExtractedClaim]:
                 continue
             kin = match["kin"].lower()
             key = "possession" if re.fullmatch(_PET, kin) else "family" if re.fullmatch(_KIN, kin) else "other.person"
-            if made := claim(sentence, "fact", key, f"The user's {kin} is called {name}.", match=match, confidence=0.85):
+            if made := claim(
+                sentence, "fact", key, f"The user's {kin} is called {name}.", match=match, confidence=0.85
+            ):
                 yield made
                 return
 
@@ -94,7 +191,10 @@ def _called(sentence: Sentence) -> Iterator[ExtractedClaim]:
 def _is_doubtful(sentence: Sentence, match: re.Match[str]) -> bool:
     """A name that is mentioned in a question still names; a supposed or reported one may not."""
     before = sentence.text[: match.start()]
-    return bool(re.search(r"\b(?:if|not|isn't|wish|pretend|imagine|said|says)\b", before, re.I)) or before.count('"') % 2 == 1
+    return (
+        bool(re.search(r"\b(?:if|not|isn't|wish|pretend|imagine|said|says)\b", before, re.I))
+        or before.count('"') % 2 == 1
+    )
 
 
 def _pets(sentence: Sentence) -> Iterator[ExtractedClaim]:

@@ -19,53 +19,186 @@ _STYLE: Final = (
     r"(?P<thing>(?:[\w-]+,? (?:and )?){0,4}?(?:answers?|replies|reply|responses?|explanations?|summaries|bullet points?|bullets|code examples?|"
     r"examples?|step-by-step [\w ]*instructions|plain (?:language|text|english)|metric units|the metric system|metric system|formal tone|informal tone|emojis?|jargon))"
 )
-_NOT_LIKED: Final = r"(?!to (?:be called|go by)\b|(?:the |a |an )?(?:answer|repl(?:y|ies)|e-?mail|phone|text)s?\b|not\b|if\b)"
+_NOT_LIKED: Final = (
+    r"(?!to (?:be called|go by)\b|(?:the |a |an )?(?:answer|repl(?:y|ies)|e-?mail|phone|text)s?\b|not\b|if\b)"
+)
 
 PATTERNS: Final = (
-    Pattern("preference", "language",
-            compiled(rf"\b(?:please |only |to |and |, )?(?:answer|reply|respond|write|speak|talk|communicate|continue|message|correspond)(?: (?:to|with) (?:me|us)|me)?"
-                     rf"(?: only| always)?(?: in)? {_LANGUAGES}\b(?! food| cuisine)"),
-            "{who} wants to be answered in {language}."),
-    Pattern("preference", "language", compiled(rf"\bI {_EVER}(?:prefer|want)(?: to (?:be answered|speak|write|read|talk|chat))?(?: answers| replies)?(?: in)? {_LANGUAGES}\b(?! food| cuisine| restaurants?)"),
-            "{who} wants to be answered in {language}."),
-    Pattern("preference", "language", compiled(rf"\bmy (?:preferred|favou?rite) language is {_LANGUAGES}\b"), "{who} wants to be answered in {language}."),
-    Pattern("preference", "answer.style", compiled(rf"\bI {_EVER}(?:prefer|like|love|want|appreciate) {_STYLE}"), "{who} prefers {thing}."),
-    Pattern("preference", "answer.style", compiled(rf"\bI (?:don['’]t|do not) (?:like|want|need) {_STYLE}"), "{who} does not want {thing}."),
-    Pattern("preference", "answer.style",
-            compiled(r"\b(?:keep|make) (?:it|them|your (?:answers|replies|responses)|answers|replies|responses|things) (?P<style>short|brief|concise|simple|formal|informal|detailed|to the point)\b"
-                     r"(?! (?:notice|time))"),
-            "{who} wants answers to be {style}.", 0.85),
-    Pattern("preference", "answer.style", compiled(r"^\W*(?:please )?be (?:more )?(?P<style>brief|concise|formal|informal|detailed|specific)\b"),
-            "{who} wants answers to be {style}.", 0.8),
-    Pattern("preference", "answer.style", compiled(r"\b(?:please )?(?:no|avoid|don['’]t use|do not use|stop using|without) (?P<style>emojis?|jargon|bullet points?|idioms|markdown|tables|abbreviations)\b"),
-            "{who} wants answers without {style}.", 0.85),
-    Pattern("preference", "contact.channel",
-            compiled(rf"(?:\bonly (?:by|via|through|over) |\b(?:contact|reach|message|write to|write|notify|inform|update) (?:me|us) (?:only |back )?(?:by|via|through|over|on) "
-                     rf"|\bI {_EVER}prefer (?:to be (?:contacted|reached) (?:by|via) |contact (?:by|via) |being (?:contacted|reached) (?:by|via) )?){_CHANNELS}\b"),
-            "{who} wants to be contacted by {channel}."),
-    Pattern("preference", "contact.channel", compiled(r"\b(?:only|just|please|always) (?P<channel>e-?mail|text|message) me(?: only)?\b(?!\s+(?:the|a|when|my|your|that|once|it|this|those|these|all)\b)"),
-            "{who} wants to be contacted by {channel}.", 0.85),
-    Pattern("preference", "contact.channel", compiled(r"\b(?:don['’]t|do not|never|please stop) (?P<channel>call|phone|text|e-?mail|call|ring)(?:ing)? me\b(?! (?:by|a|sir|that|names))"),
-            "{who} does not want to be contacted by {channel}.", 0.85),
-    Pattern("preference", "diet",
-            compiled(rf"\b(?:I(?:['’]m| am)|I(?:['’]ve| have) (?:become|turned|gone|been))(?: now| also| actually| currently| strictly| just| on)?(?: an?)?(?: strict| lifelong)? {_DIETS}\b(?! (?:for|at|in|on|until))"),
-            "{who} is {diet}."),
-    Pattern("preference", "diet", compiled(rf"\bI(?:['’]m| am) (?:no longer|not) (?:an? )?{_DIETS}\b(?: any ?more)?"), "{who} is not {diet} (any more).", change=True),
-    Pattern("preference", "diet", compiled(rf"\bI(?:['’]m| am)? (?:on|follow|keep|eat) an? {_DIETS} diet\b"), "{who} eats a {diet} diet."),
+    Pattern(
+        "preference",
+        "language",
+        compiled(
+            rf"\b(?:please |only |to |and |, )?(?:answer|reply|respond|write|speak|talk|communicate|continue|message|correspond)(?: (?:to|with) (?:me|us)|me)?"
+            rf"(?: only| always)?(?: in)? {_LANGUAGES}\b(?! food| cuisine)"
+        ),
+        "{who} wants to be answered in {language}.",
+    ),
+    Pattern(
+        "preference",
+        "language",
+        compiled(
+            rf"\bI {_EVER}(?:prefer|want)(?: to (?:be answered|speak|write|read|talk|chat))?(?: answers| replies)?(?: in)? {_LANGUAGES}\b(?! food| cuisine| restaurants?)"
+        ),
+        "{who} wants to be answered in {language}.",
+    ),
+    Pattern(
+        "preference",
+        "language",
+        compiled(rf"\bmy (?:preferred|favou?rite) language is {_LANGUAGES}\b"),
+        "{who} wants to be answered in {language}.",
+    ),
+    Pattern(
+        "preference",
+        "answer.style",
+        compiled(rf"\bI {_EVER}(?:prefer|like|love|want|appreciate) {_STYLE}"),
+        "{who} prefers {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "answer.style",
+        compiled(rf"\bI (?:don['’]t|do not) (?:like|want|need) {_STYLE}"),
+        "{who} does not want {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "answer.style",
+        compiled(
+            r"\b(?:keep|make) (?:it|them|your (?:answers|replies|responses)|answers|replies|responses|things) (?P<style>short|brief|concise|simple|formal|informal|detailed|to the point)\b"
+            r"(?! (?:notice|time))"
+        ),
+        "{who} wants answers to be {style}.",
+        0.85,
+    ),
+    Pattern(
+        "preference",
+        "answer.style",
+        compiled(r"^\W*(?:please )?be (?:more )?(?P<style>brief|concise|formal|informal|detailed|specific)\b"),
+        "{who} wants answers to be {style}.",
+        0.8,
+    ),
+    Pattern(
+        "preference",
+        "answer.style",
+        compiled(
+            r"\b(?:please )?(?:no|avoid|don['’]t use|do not use|stop using|without) (?P<style>emojis?|jargon|bullet points?|idioms|markdown|tables|abbreviations)\b"
+        ),
+        "{who} wants answers without {style}.",
+        0.85,
+    ),
+    Pattern(
+        "preference",
+        "contact.channel",
+        compiled(
+            rf"(?:\bonly (?:by|via|through|over) |\b(?:contact|reach|message|write to|write|notify|inform|update) (?:me|us) (?:only |back )?(?:by|via|through|over|on) "
+            rf"|\bI {_EVER}prefer (?:to be (?:contacted|reached) (?:by|via) |contact (?:by|via) |being (?:contacted|reached) (?:by|via) )?){_CHANNELS}\b"
+        ),
+        "{who} wants to be contacted by {channel}.",
+    ),
+    Pattern(
+        "preference",
+        "contact.channel",
+        compiled(
+            r"\b(?:only|just|please|always) (?P<channel>e-?mail|text|message) me(?: only)?\b(?!\s+(?:the|a|when|my|your|that|once|it|this|those|these|all)\b)"
+        ),
+        "{who} wants to be contacted by {channel}.",
+        0.85,
+    ),
+    Pattern(
+        "preference",
+        "contact.channel",
+        compiled(
+            r"\b(?:don['’]t|do not|never|please stop) (?P<channel>call|phone|text|e-?mail|call|ring)(?:ing)? me\b(?! (?:by|a|sir|that|names))"
+        ),
+        "{who} does not want to be contacted by {channel}.",
+        0.85,
+    ),
+    Pattern(
+        "preference",
+        "diet",
+        compiled(
+            rf"\b(?:I(?:['’]m| am)|I(?:['’]ve| have) (?:become|turned|gone|been))(?: now| also| actually| currently| strictly| just| on)?(?: an?)?(?: strict| lifelong)? {_DIETS}\b(?! (?:for|at|in|on|until))"
+        ),
+        "{who} is {diet}.",
+    ),
+    Pattern(
+        "preference",
+        "diet",
+        compiled(rf"\bI(?:['’]m| am) (?:no longer|not) (?:an? )?{_DIETS}\b(?: any ?more)?"),
+        "{who} is not {diet} (any more).",
+        change=True,
+    ),
+    Pattern(
+        "preference",
+        "diet",
+        compiled(rf"\bI(?:['’]m| am)? (?:on|follow|keep|eat) an? {_DIETS} diet\b"),
+        "{who} eats a {diet} diet.",
+    ),
     Pattern("preference", "diet", compiled(rf"\bI only eat (?P<thing>{THING})"), "{who} only eats {thing}."),
-    Pattern("preference", "diet", compiled(rf"\bI (?:don['’]t|do not|never|can['’]t|cannot) (?:eat|drink) (?P<thing>(?!much|late|early|to |too |out|in |at |alone|well|there|then){THING})"),
-            "{who} does not eat or drink {thing}."),
-    Pattern("preference", "favorite", compiled(rf"\bmy (?:all-time |absolute |personal )?(?P<thing>favou?rite [^.,;!?()]{{2,40}}?) (?:is|are) (?P<value>(?!that|this|it|not|there|gone|closed){THING})"),
-            "{who}'s {thing} is {value}."),
-    Pattern("preference", "favorite", compiled(rf"\b(?:(?-i:(?P<value>(?:The )?[A-Z]\w+(?: [A-Z]\w+){{0,3}}))) (?:is|are) my (?:all-time |absolute |personal )?favou?rite(?P<what> [^.,;!?()]{{2,30}}?{STOP})?"),
-            "{value} is {inside}'s favourite{what}."),
-    Pattern("preference", "likes", compiled(rf"\bI(?:['’]m| am) (?:a )?(?:really |very |so |quite )*(?:big |huge |great )?(?:fan of|fond of|keen on|crazy about|into|in love with) (?P<thing>{THING})"),
-            "{who} likes {thing}.", 0.85),
-    Pattern("preference", "likes", compiled(rf"\bI {_EVER}prefer {_NOT_LIKED}(?P<thing>{THING}(?: (?:to|over|than) {THING})?)"), "{who} prefers {thing}."),
-    Pattern("preference", "likes", compiled(rf"\bI {_EVER}(?:like|love|enjoy|adore) {_NOT_LIKED}(?P<thing>{THING})"), "{who} likes {thing}."),
-    Pattern("preference", "dislikes", compiled(rf"\bI {_EVER}(?:hate|dislike|detest|loathe|can['’]t stand|cannot stand|despise) (?P<thing>{THING})"), "{who} dislikes {thing}."),
-    Pattern("preference", "dislikes", compiled(rf"\bI {_EVER}(?:don['’]?t|do not) {_EVER}(?:like|enjoy|care for) (?P<thing>{THING})"), "{who} dislikes {thing}."),
-    Pattern("preference", "dislikes", compiled(rf"\bI(?:['’]m| am) not (?:a )?(?:big |huge |really )*(?:fan of|fond of|keen on|into) (?P<thing>{THING})"), "{who} dislikes {thing}."),
+    Pattern(
+        "preference",
+        "diet",
+        compiled(
+            rf"\bI (?:don['’]t|do not|never|can['’]t|cannot) (?:eat|drink) (?P<thing>(?!much|late|early|to |too |out|in |at |alone|well|there|then){THING})"
+        ),
+        "{who} does not eat or drink {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "favorite",
+        compiled(
+            rf"\bmy (?:all-time |absolute |personal )?(?P<thing>favou?rite [^.,;!?()]{{2,40}}?) (?:is|are) (?P<value>(?!that|this|it|not|there|gone|closed){THING})"
+        ),
+        "{who}'s {thing} is {value}.",
+    ),
+    Pattern(
+        "preference",
+        "favorite",
+        compiled(
+            rf"\b(?:(?-i:(?P<value>(?:The )?[A-Z]\w+(?: [A-Z]\w+){{0,3}}))) (?:is|are) my (?:all-time |absolute |personal )?favou?rite(?P<what> [^.,;!?()]{{2,30}}?{STOP})?"
+        ),
+        "{value} is {inside}'s favourite{what}.",
+    ),
+    Pattern(
+        "preference",
+        "likes",
+        compiled(
+            rf"\bI(?:['’]m| am) (?:a )?(?:really |very |so |quite )*(?:big |huge |great )?(?:fan of|fond of|keen on|crazy about|into|in love with) (?P<thing>{THING})"
+        ),
+        "{who} likes {thing}.",
+        0.85,
+    ),
+    Pattern(
+        "preference",
+        "likes",
+        compiled(rf"\bI {_EVER}prefer {_NOT_LIKED}(?P<thing>{THING}(?: (?:to|over|than) {THING})?)"),
+        "{who} prefers {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "likes",
+        compiled(rf"\bI {_EVER}(?:like|love|enjoy|adore) {_NOT_LIKED}(?P<thing>{THING})"),
+        "{who} likes {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "dislikes",
+        compiled(rf"\bI {_EVER}(?:hate|dislike|detest|loathe|can['’]t stand|cannot stand|despise) (?P<thing>{THING})"),
+        "{who} dislikes {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "dislikes",
+        compiled(rf"\bI {_EVER}(?:don['’]?t|do not) {_EVER}(?:like|enjoy|care for) (?P<thing>{THING})"),
+        "{who} dislikes {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "dislikes",
+        compiled(
+            rf"\bI(?:['’]m| am) not (?:a )?(?:big |huge |really )*(?:fan of|fond of|keen on|into) (?P<thing>{THING})"
+        ),
+        "{who} dislikes {thing}.",
+    ),
 )
 _EXCLUSIVE: Final = frozenset({"language", "answer.style", "contact.channel", "favorite"})
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from extraction.offline.entities import codes
+from extraction.entities import find_entities
 from extraction.offline.language import Sentence
 from extraction.offline.patterns.shape import claim, compiled, retold
 from extraction.offline.talk import Talk
@@ -17,9 +17,15 @@ _BROKEN: Final = compiled(
 _CANNOT: Final = compiled(
     r"\bI (?:can['’]t|cannot|can not|am unable to|am not able to|still can['’]t) (?:log ?in|log into|sign in|sign into|access|connect|open|reach|get into|reset|download|upload|install|print|pay with|unlock)\b"
 )
-_LOST: Final = compiled(r"\bI(?:['’]ve| have)?(?: just| also| recently)? (?:lost|misplaced) my (?:[\w-]+ ){0,2}(?:card|wallet|phone|keys?|passport|luggage|bag|ticket|password|laptop|key card)\b")
-_ROBBED: Final = compiled(r"\b(?:someone|somebody)(?:['’]s| has| have)? (?:\w+ )?(?:stole|stolen|took|taken|transferr?ed|withdrew|withdrawn|been (?:stealing|taking|using)|used|hacked)\b")
-_SUSPICIOUS: Final = compiled(r"\b(?:there(?:['’]s| is| has been| have been| was)|I(?:['’]ve| have)? (?:noticed|seen|see)) (?:some |a lot of |been )?suspicious (?:behaviou?r|activity|charges?|transactions?)\b")
+_LOST: Final = compiled(
+    r"\bI(?:['’]ve| have)?(?: just| also| recently)? (?:lost|misplaced) my (?:[\w-]+ ){0,2}(?:card|wallet|phone|keys?|passport|luggage|bag|ticket|password|laptop|key card)\b"
+)
+_ROBBED: Final = compiled(
+    r"\b(?:someone|somebody)(?:['’]s| has| have)? (?:\w+ )?(?:stole|stolen|took|taken|transferr?ed|withdrew|withdrawn|been (?:stealing|taking|using)|used|hacked)\b"
+)
+_SUSPICIOUS: Final = compiled(
+    r"\b(?:there(?:['’]s| is| has been| have been| was)|I(?:['’]ve| have)? (?:noticed|seen|see)) (?:some |a lot of |been )?suspicious (?:behaviou?r|activity|charges?|transactions?)\b"
+)
 _ALL: Final = (_BROKEN, _CANNOT, _LOST, _ROBBED, _SUSPICIOUS)
 
 
@@ -33,6 +39,10 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
 def _trouble(sentence: Sentence) -> ExtractedClaim | None:
     for regex in _ALL:
         match = regex.search(sentence.text)
-        if match and sentence.asserts(match) and not codes(sentence.text):
+        if match and sentence.asserts(match) and not _has_identifier(sentence):
             return claim(sentence, "fact", "problem", retold(sentence), match=match, confidence=0.8)
     return None
+
+
+def _has_identifier(sentence: Sentence) -> bool:
+    return any(one.kind == "identifier" for one in find_entities(sentence.text))

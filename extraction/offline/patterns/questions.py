@@ -11,7 +11,9 @@ from extraction.offline.secrecy import MASK
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
-_ASKS: Final = compiled(r"\b(?:who|whom|whose|what|where|when|why|which|how|is|are|was|were|do|does|did|has|have|will|can|could|any)\b")
+_ASKS: Final = compiled(
+    r"\b(?:who|whom|whose|what|where|when|why|which|how|is|are|was|were|do|does|did|has|have|will|can|could|any)\b"
+)
 _REQUEST: Final = compiled(
     r"\b(?:can|could|would|will|won['’]t) you\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b|\bwhat about\b|\bhow are you\b|\bdo you (?:like|think|have any idea|ever|want|love|prefer|enjoy|feel)\b|"
     r"\bhave you (?:ever|been)\b|\bdon['’]t you\b|\b(?:isn['’]t|aren['’]t|won['’]t|right|huh|ok|okay|you know|what do you think)\W*\?|\bare you (?:there|a (?:bot|robot|human)|real|serious|kidding|sure)\b|"
@@ -56,17 +58,23 @@ def _is_open(talk: Talk, index: int) -> bool:
     if any(_CHAT.search(s.text) for s in said):
         return False
     has_none = any(_NO_ANSWER.search(s.text) and not s.is_question for s in said)
-    return has_none and not any(_overlap(talk.all[index].text, s.text) >= _SHARE for s in reply if not _NO_ANSWER.search(s.text))
+    return has_none and not any(
+        _overlap(talk.all[index].text, s.text) >= _SHARE for s in reply if not _NO_ANSWER.search(s.text)
+    )
 
 
 def close(claims: list[ExtractedClaim], talk: Talk) -> list[ExtractedClaim]:
     """Return `claims` with those marked that answer an open question of the record, and answers added that none holds."""
     open_notes = [note for note in talk.reading.notes if note.kind == "open_question"]
     for note in open_notes:
-        index = next((i for i, made in enumerate(claims) if made.closes is None and _answers(note, made.text, made.quote)), None)
+        index = next(
+            (i for i, made in enumerate(claims) if made.closes is None and _answers(note, made.text, made.quote)), None
+        )
         if index is not None:
             claims = [*claims[:index], claims[index].model_copy(update={"closes": note.label}), *claims[index + 1 :]]
-        elif answer := next((s for s in talk.all if not s.line.speaker and _answers(note, s.text, s.text) and not s.is_question), None):
+        elif answer := next(
+            (s for s in talk.all if not s.line.speaker and _answers(note, s.text, s.text) and not s.is_question), None
+        ):
             made = claim(answer, "fact", "other.answer", retold(answer), confidence=0.75)
             if made:
                 claims = [*claims, made.model_copy(update={"closes": note.label})]

@@ -1,7 +1,7 @@
 """What the families share: a pattern is a regular expression and the sentence to write when it is asserted."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -29,15 +29,19 @@ _DEICTIC: Final = re.compile(
     r"former|place|ambiance|way|name|thought)\b",
     re.I,
 )
+_CORRECTS: Final = re.compile(r"^\W*(?:(?:oh|no|sorry|wait|yes|hmm|hi|hello)\W+)*(?:actually|correction|i meant)\b", re.I)
 _CHANGE: Final = re.compile(
-    r"^\W*(?:(?:oh|no|sorry|wait|yes|hmm)\W+)*actually\b|(?<!right )\bnow\b(?!\s+(?:at|please)\b)|\bno longer\b|\bany ?more\b|\bmoved\b|\brelocated\b|"
-    r"\bchanged?\b|\bfrom now on\b|\bswitch(?:ed)?\b|\bcorrection\b|\bi meant\b|\binstead\b|\bnot\b.{1,30}\bbut\b|\bnew (?:address|number|e-?mail|job|phone)\b|"
-    r"\b(?:isn't|not) .{1,30} any ?more\b",
+    r"(?<!right )(?<!just )(?<!by )\bnow\b(?!\s+(?:at|please)\b)|\bno longer\b|\bany ?more\b|\bchanged\b|\bfrom now on\b|\bswitched\b|\binstead\b|"
+    r"\bnot\b.{1,30}\bbut\b|\bnew (?:address|number|e-?mail|job|phone)\b|\bnot just\b",
     re.I,
 )
-_RIGHT_NOW: Final = re.compile(r"\b(?:right|just|for|by) now\b", re.I)
 _CONDITION: Final = re.compile(r"\s*,?\s*\b(?P<condition>(?:if|unless|when|whenever|as long as|in case) [^.;!?█]+)")
-_RELATIVE_DAY: Final = re.compile(r"\b(?P<word>yesterday|today|tomorrow)\b", re.I)
+_RELATIVE_DAY: Final = re.compile(
+    r"\b(?P<before>(?:on|by|until|till|from|since|for|before|after|of) )?(?P<word>yesterday|today|tomorrow)\b(?!['’]s)",
+    re.I,
+)
+_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAY: Final = re.compile(rf"(?<!next )(?<!last )(?<!this )(?<!past )\b({'|'.join(_WEEKDAYS)})\b", re.I)
 _ISO_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _DAYS_AWAY: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _MAX_WORDS: Final = 10
@@ -85,7 +89,7 @@ def apply(patterns: Iterable[Pattern], sentence: Sentence) -> Iterator[Extracted
             about="user" if line.is_user else line.speaker,
             confidence=pattern.confidence,
             durable=pattern.durable,
-            change=pattern.change or is_change(sentence.text),
+            change=pattern.change or is_change(sentence, match),
             condition=condition_after(sentence, match),
         )
         if made:
@@ -110,7 +114,8 @@ def claim(  # noqa: PLR0913 - it names every field that a family may set
     quote = sentence.quote(match)
     if quote is None or MASK in text or len(text) > _MAX_TEXT:
         return None
-    text, when = place_in_time(text, sentence.line)
+    is_ahead = kind in ("decision", "commitment") or key == "schedule.date"
+    text, when = place_in_time(text, sentence.line, is_ahead)
     return ExtractedClaim(
         kind=kind,
         key=key,
@@ -139,9 +144,9 @@ def is_nameable(thing: str) -> bool:
     return bool(thing) and len(thing.split()) <= _MAX_WORDS and not _DEICTIC.search(thing) and MASK not in thing
 
 
-def is_change(text: str) -> bool:
-    """Whether the speaker says that this replaces what held before."""
-    return bool(_CHANGE.search(_RIGHT_NOW.sub("", text)))
+def is_change(sentence: Sentence, match: re.Match[str]) -> bool:
+    """Whether the speaker says that what `match` found replaces what held before."""
+    return bool(_CORRECTS.match(sentence.text) or _CHANGE.search(sentence.clause(match)))
 
 
 def condition_after(sentence: Sentence, match: re.Match[str]) -> str | None:
@@ -150,20 +155,27 @@ def condition_after(sentence: Sentence, match: re.Match[str]) -> str | None:
     return found["condition"].strip(" ,") if found and MASK not in found["condition"] else None
 
 
-def place_in_time(text: str, line: Line) -> tuple[str, str | None]:
-    """Return `text` with "tomorrow" and its like as a date of the calendar, and the one day it speaks of (ISO) if any."""
-    if line.day is None:
+def place_in_time(text: str, line: Line, is_ahead: bool = False) -> tuple[str, str | None]:
+    """Return `text` with "tomorrow" and its like as dates, and the one day (ISO) that it speaks of, if it does of one.
+
+    With `is_ahead` the text speaks of the future, and a bare weekday is the next one. Quoted speech is left as it is.
+    """
+    if line.day is None or '"' in text:
         return text, None
-    day = line.day
-    dates = _ISO_DAY.findall(text)
-    for match in _RELATIVE_DAY.finditer(text):
-        dates.append((day + timedelta(days=_DAYS_AWAY[match["word"].lower()])).isoformat())
-    return text, dates[0] if len(set(dates)) == 1 else None
+    day, days = line.day, set(_ISO_DAY.findall(text))
 
+    def dated(match: re.Match[str]) -> str:
+        there = (day + timedelta(days=_DAYS_AWAY[match["word"].lower()])).isoformat()
+        days.add(there)
+        preposition = match["before"] or "on "
+        return f"{preposition}{there}"
 
-def by_group(groups: Mapping[str, str | None], *names: str) -> str:
-    """Return the first of the groups `names` that took part in a match, or the empty string."""
-    return next((value for name in names if (value := groups.get(name))), "")
+    text = _RELATIVE_DAY.sub(dated, text)
+    if is_ahead:
+        for match in _WEEKDAY.finditer(text):
+            ahead = (_WEEKDAYS.index(match[1].lower()) - day.weekday() - 1) % 7 + 1
+            days.add((day + timedelta(days=ahead)).isoformat())
+    return text, days.pop() if len(days) == 1 else None
 
 
 def _inside(who: str) -> str:

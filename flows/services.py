@@ -1,0 +1,187 @@
+"""What the ingest flow needs around it, opened in order and closed in reverse: store, model, health, sinks."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from bytewax.inputs import Source
+from bytewax.outputs import DynamicSink
+
+from extraction.extractor import Extractor
+from extraction.offline import MODEL_NAME, OfflineModel
+from extraction.prompt import PROMPT_VERSION
+from flows.ingest import Steps
+from memory.schema import SCHEMA_VERSION
+from memory.store import Store
+from operators import dead_letter, kafka_client
+from operators.census import Census
+from operators.dead_letter import DeadLetter, FolderSink
+from operators.decode import Decoder
+from operators.extract import Extracted, SliceCall, SliceOrForget, pack, unpack
+from operators.file_source import FileSource
+from operators.health import HealthServer, Heartbeat
+from operators.kafka_source import KafkaSource
+from operators.map_async import AsyncMap, AsyncRunner
+from operators.metrics import Metrics
+from operators.records import records_sink
+from operators.remember import RememberSink
+from operators.sessionize import Sessionizer
+from operators.slice_sink import SliceSink
+from operators.stream_time import StreamTime
+from schemas.claim import Claim
+from schemas.controls import Control
+from schemas.detect import Place
+from schemas.message import Message
+from schemas.scope import Scope
+from schemas.settings import Settings
+
+FROM_KAFKA = "kafka"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: where from, how far, and what is left out.
+
+    `source` is `kafka`, a file, a folder or `-`. `dry_run` ends at the slices, which go to `sessions_out` when it is
+    named. `place_of` says whose a bare event of a file is.
+    """
+
+    settings: Settings
+    source: str
+    until_end: bool = False
+    dry_run: bool = False
+    sessions_out: Path | None = None
+    place_of: Callable[[Message], Place | None] = lambda message: None
+    metrics: Metrics = field(default_factory=Metrics)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
+class Services:
+    """An ingest ready to run, and what is watched meanwhile."""
+
+    steps: Steps
+    census: Census
+    recovery: Path | None
+    health: HealthServer | None
+    share_read: Callable[[], float | None]
+
+
+@contextmanager
+def opened(job: Job) -> Iterator[Services]:
+    """Open all that `job` needs.
+
+    :raises StoreError: The store cannot be used.
+    :raises KafkaProblem: Kafka cannot be reached, or the topic is not there.
+    :raises InputNotFound: There is no such file.
+    """
+    settings, metrics = job.settings, job.metrics
+    heartbeat = Heartbeat()
+    census = Census(metrics)
+    stream_time = StreamTime()
+    metrics.build_info.labels(version("strandline"), PROMPT_VERSION, str(SCHEMA_VERSION)).set(1)
+    with ExitStack() as stack:
+        source, share_read = _source(job, heartbeat, stack)
+        checks: dict[str, Callable[[], object]] = {}
+        if job.source == FROM_KAFKA:
+            _prepare_topics(settings)
+            checks["kafka"] = lambda: kafka_client.check(settings.kafka)
+        steps = Steps(
+            source=source,
+            decoder=Decoder(settings.decode, stream_time, metrics, job.place_of),
+            sessionizer=Sessionizer(settings.sessions, stream_time, metrics, job.stop),
+            letters=_letters(job),
+            slices=SliceSink(job.sessions_out),
+        )
+        if not job.dry_run:
+            store = stack.enter_context(Store.open(settings))
+            store.ping()
+            checks["store"] = store.ping
+            steps = replace(
+                steps,
+                extraction=_extraction(job, store, heartbeat, stack),
+                memories=RememberSink(store.bank, metrics, census, heartbeat.beat),
+                records=records_sink(settings.kafka) if settings.kafka.records_topic else None,
+            )
+        health = None
+        if settings.run.metrics_port:
+            server = HealthServer(settings.run.metrics_host, settings.run.metrics_port, metrics, heartbeat, checks)
+            health = stack.enter_context(server)
+        yield Services(steps, census, _recovery(job), health, share_read)
+
+
+def _source(job: Job, heartbeat: Heartbeat, stack: ExitStack) -> tuple[Source[Message], Callable[[], float | None]]:
+    """Return the source, and how to ask for the share of it that is read."""
+    if job.source != FROM_KAFKA:
+        file = FileSource(job.source, job.stop, on_poll=heartbeat.beat)
+        return file, lambda: file.share_read
+    kafka = KafkaSource(job.settings.kafka, job.metrics, job.stop, until_end=job.until_end, on_poll=heartbeat.beat)
+    stack.push(lambda kind, error, at: kafka.close(done=error is None))
+    return kafka, lambda: None
+
+
+def _prepare_topics(settings: Settings) -> None:
+    """Check that the topic is there, and make the topics for what is set aside when they are missing."""
+    kafka_client.check(settings.kafka)
+    names = {*dead_letter.topics(settings.kafka).values(), settings.kafka.records_topic} - {""}
+    with kafka_client.Admin(settings.kafka) as admin:
+        admin.create(sorted(names), partitions=1, replication=-1)
+
+
+def _letters(job: Job) -> DynamicSink[DeadLetter]:
+    if job.source == FROM_KAFKA:
+        return dead_letter.topic_sink(job.settings.kafka, job.metrics)
+    return FolderSink(job.settings.run.dead_letter_dir, job.metrics)
+
+
+def _extraction(
+    job: Job, store: Store, heartbeat: Heartbeat, stack: ExitStack
+) -> AsyncMap[SliceOrForget, Extracted | Control]:
+    settings, metrics = job.settings, job.metrics
+    if settings.model.is_offline:
+        settings = with_offline_model(settings, stack.enter_context(OfflineModel()))
+    extractor = Extractor(settings)
+    metrics.in_flight_limit.set(settings.model.max_in_flight)
+
+    def stored_claims(scope: Scope, session_id: str) -> list[Claim]:
+        return [claim for claim in store.bank(scope).claims() if claim.session_id == session_id]
+
+    def waited(seconds: float) -> None:
+        metrics.backpressure.inc(seconds)
+        heartbeat.beat()
+
+    call = SliceCall(extractor, stored_claims, settings.extraction.context_lines, metrics)
+    runner: AsyncRunner[SliceOrForget, Extracted | Control] = AsyncRunner(
+        call, settings.model.max_in_flight, job.stop, on_wait=waited, on_change=metrics.in_flight.set
+    )
+    stack.callback(runner.close)
+    stack.callback(lambda: runner.run(extractor.aclose()))
+    return AsyncMap(runner, encode=pack, decode=unpack, serial_key=_session_key)
+
+
+def with_offline_model(settings: Settings, model: OfflineModel) -> Settings:
+    """Return `settings` with the offline model as the one that extracts."""
+    offline = settings.model.model_copy(update={"base_url": model.base_url, "name": MODEL_NAME})
+    return settings.model_copy(update={"model": offline})
+
+
+def _session_key(item: SliceOrForget) -> str:
+    return f"{item.scope.key()}\x00{item.session_id}"
+
+
+def _recovery(job: Job) -> Path | None:
+    """Return the folder of the recovery store, or None when this run keeps no state.
+
+    A run from Kafka that remembers keeps one beside an embedded store, since the two belong together. Others keep one
+    only when a folder is named: a file is simply read again, and a dry run must not move on.
+    """
+    run, url = job.settings.run, job.settings.store.url
+    if run.recovery_dir:
+        return Path(run.recovery_dir)
+    if job.source != FROM_KAFKA or job.dry_run or url == "memory":
+        return None
+    base = "strandline-recovery" if "://" in url else f"{url.rstrip('/')}-recovery"
+    return Path(base) / job.settings.kafka.topic

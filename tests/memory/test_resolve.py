@@ -1,0 +1,150 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_cases import DAY, T0, claim
+
+from memory.resolve import Rules, normalised, resolve
+from schemas.claim import ClaimStatus
+from schemas.settings import Settings
+
+RULES = Rules.of(Settings())
+
+
+def resolved(*claims):
+    return {c.id: c for c in resolve(claims, RULES)}
+
+
+def statuses(*claims):
+    by_id = resolved(*claims)
+    return [by_id[c.id].status.value for c in claims]
+
+
+def test_resolve_newest_fact_supersedes_earlier_ones_however_they_arrive():
+    berlin = claim("lives in Berlin", "location.home", kind="fact", at=T0)
+    paris = claim("lives in Paris", "location.home", kind="fact", at=T0 + DAY)
+    rome = claim("lives in Rome", "location.home", kind="fact", at=T0 + 2 * DAY)
+    by_id = resolved(rome, berlin, paris)
+    assert by_id[rome.id].status is ClaimStatus.ACTIVE
+    assert by_id[berlin.id].superseded_by == by_id[paris.id].superseded_by == rome.id
+
+
+def test_resolve_equal_values_merge_into_the_newest_and_are_counted():
+    first = claim("The user likes tea.", at=T0)
+    again = claim("the user  likes TEA", at=T0 + DAY, source="e2")
+    by_id = resolved(first, again)
+    assert by_id[first.id].merged_into == again.id
+    assert by_id[first.id].status is ClaimStatus.MERGED
+    assert (by_id[again.id].status, by_id[again.id].mentions) == (ClaimStatus.ACTIVE, 2)
+
+
+def test_resolve_value_that_returns_is_active_again():
+    a1 = claim("lives in Berlin", "location.home", kind="fact", at=T0)
+    b = claim("lives in Paris", "location.home", kind="fact", at=T0 + DAY)
+    a2 = claim("lives in Berlin", "location.home", kind="fact", at=T0 + 2 * DAY, source="e3")
+    assert statuses(a1, b, a2) == ["merged", "superseded", "active"]
+
+
+def test_resolve_two_recent_confident_preferences_conflict_and_name_each_other():
+    vegan = claim("is vegan", "diet", at=T0)
+    meat = claim("eats meat", "diet", at=T0 + DAY)
+    by_id = resolved(vegan, meat)
+    assert by_id[vegan.id].conflicts_with == (meat.id,)
+    assert by_id[meat.id].conflicts_with == (vegan.id,)
+
+
+def test_resolve_no_conflict_when_the_newer_is_a_change_or_one_is_old_or_unsure():
+    vegan = claim("is vegan", "diet", at=T0)
+    assert statuses(vegan, claim("eats meat", "diet", at=T0 + DAY, change=True)) == ["superseded", "active"]
+    assert statuses(vegan, claim("eats meat", "diet", at=T0 + 31 * DAY)) == ["superseded", "active"]
+    assert statuses(vegan, claim("eats meat", "diet", at=T0 + DAY, confidence=0.5)) == ["superseded", "active"]
+
+
+def test_resolve_later_claim_settles_a_conflict():
+    vegan = claim("is vegan", "diet", at=T0)
+    meat = claim("eats meat", "diet", at=T0 + DAY)
+    vegan_again = claim("is vegan", "diet", at=T0 + 2 * DAY, source="e3")
+    assert statuses(vegan, meat, vegan_again) == ["merged", "superseded", "active"]
+
+
+def test_resolve_three_values_of_one_moment_all_conflict():
+    three = [claim(text, "diet", source=f"e{n}") for n, text in enumerate(("is vegan", "eats meat", "eats fish"))]
+    assert statuses(*three) == ["conflicting"] * 3
+    assert all(len(c.conflicts_with) == 2 for c in resolve(three, RULES))
+
+
+def test_resolve_many_values_all_stand():
+    assert statuses(claim("likes tea"), claim("likes jazz"), claim("likes cats")) == ["active"] * 3
+    assert statuses(claim("a", "other.thing"), claim("b", "other.thing")) == ["active"] * 2
+
+
+def test_resolve_about_and_condition_keep_claims_apart():
+    own = claim("allergic to walnuts", "diet", at=T0)
+    niece = claim("allergic to nothing", "diet", at=T0 + DAY, about="my niece")
+    weekend = claim("eats meat", "diet", at=T0 + DAY, condition="on weekends")
+    assert statuses(own, niece, weekend) == ["active"] * 3
+
+
+def test_resolve_closes_a_question_of_the_same_session_only():
+    asked = claim("When does it ship?", "question", kind="open_question", source="e1")
+    elsewhere = claim("Where is it?", "question", kind="open_question", session="s2", source="e1")
+    answer = claim("It ships on Friday", "schedule.date", kind="fact", source="e2", at=T0 + 1, closes="e1")
+    by_id = resolved(asked, elsewhere, answer)
+    assert by_id[asked.id].status is ClaimStatus.CLOSED
+    assert by_id[asked.id].superseded_by == answer.id
+    assert by_id[elsewhere.id].status is ClaimStatus.ACTIVE
+
+
+def test_resolve_question_asked_again_after_its_answer_is_open():
+    asked = claim("When does it ship?", "question", kind="open_question", source="e1")
+    answer = claim("It ships on Friday", "schedule.date", kind="fact", source="e2", at=T0 + 1, closes="e1")
+    again = claim("When does it ship?", "question", kind="open_question", source="e3", at=T0 + 2)
+    assert statuses(asked, answer, again) == ["merged", "active", "active"]
+
+
+def test_normalised_keeps_what_makes_values_differ():
+    assert normalised("The user lives in  Berlin.") == normalised("user lives in berlin")
+    assert normalised("blood type A") != normalised("blood type")
+    assert normalised("likes C++") != normalised("likes C#")
+    assert normalised("is vegan") != normalised("is not vegan")
+
+
+CLAIMS = st.lists(
+    st.builds(
+        claim,
+        st.sampled_from(["a", "b", "c", "A."]),
+        st.sampled_from(["diet", "likes", "location.home", "other.x"]),
+        kind=st.sampled_from(["preference", "fact", "open_question"]),
+        at=st.sampled_from([T0, T0 + 1, T0 + DAY, T0 + 40 * DAY]),
+        session=st.sampled_from(["s1", "s2"]),
+        source=st.sampled_from(["e1", "e2", "e3"]),
+        confidence=st.sampled_from([0.3, 0.9]),
+        change=st.booleans(),
+        closes=st.sampled_from([None, None, "e1", "e2"]),
+    ),
+    max_size=12,
+    unique_by=lambda c: c.id,
+)
+
+
+@given(CLAIMS, st.randoms(use_true_random=False))
+def test_resolve_does_not_depend_on_order_and_is_idempotent(claims, rng: random.Random):
+    once = resolve(claims, RULES)
+    rng.shuffle(claims)
+    assert resolve(claims, RULES) == once
+    assert resolve(once, RULES) == once
+
+
+@given(CLAIMS)
+def test_resolve_pointers_name_claims_that_stand_for_the_others(claims):
+    by_id = {c.id: c for c in resolve(claims, RULES)}
+    for c in by_id.values():
+        assert (c.merged_into is not None) == (c.status is ClaimStatus.MERGED)
+        assert (c.superseded_by is not None) == (c.status in {ClaimStatus.SUPERSEDED, ClaimStatus.CLOSED})
+        assert bool(c.conflicts_with) == (c.status is ClaimStatus.CONFLICTING)
+        if c.merged_into:
+            assert by_id[c.merged_into].status is not ClaimStatus.MERGED
+            assert normalised(by_id[c.merged_into].text) == normalised(c.text)
+        for other in c.conflicts_with:
+            assert c.id in by_id[other].conflicts_with
+    assert sum(c.mentions for c in by_id.values() if c.status is not ClaimStatus.MERGED) == len(by_id)

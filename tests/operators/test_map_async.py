@@ -1,0 +1,115 @@
+"""map_async on a real dataflow: order, budget, resume, failure."""
+
+import asyncio
+import threading
+from datetime import timedelta
+
+import bytewax.operators as op
+import msgspec
+import pytest
+from bytewax.dataflow import Dataflow
+from bytewax.errors import BytewaxRuntimeError
+from bytewax.recovery import RecoveryConfig, init_db_dir
+from bytewax.testing import TestingSink, TestingSource, cluster_main, run_main
+
+from operators.map_async import AsyncMap, AsyncRunner, map_async
+
+encode = msgspec.msgpack.encode
+
+
+def decode(packed: bytes) -> tuple[str, int]:
+    return tuple(msgspec.msgpack.decode(packed))
+
+
+def mapped(inp, call, limit=8, stop=None, serial=lambda item: item[0], recovery=None, epoch=None):
+    """Run `call` over (key, (name, number)) items and return what came out."""
+    out = []
+    runner = AsyncRunner(call, limit, stop or threading.Event())
+    flow = Dataflow("test")
+    items = op.input("in", flow, TestingSource(inp, batch_size=4))
+    done = map_async("calls", items, AsyncMap(runner, encode, decode, serial))
+    op.output("out", done, TestingSink(out))
+    try:
+        if recovery is None:
+            run_main(flow)
+        else:
+            cluster_main(flow, [], 0, epoch_interval=epoch, recovery_config=RecoveryConfig(recovery))
+    finally:
+        runner.close()
+    return out
+
+
+def test_results_of_a_key_keep_their_order_though_later_ones_finish_first():
+    async def call(item):
+        await asyncio.sleep(0.02 if item[1] % 2 else 0.0)
+        return item[1]
+
+    inp = [(f"k{n % 3}", (f"s{n}", n)) for n in range(30)]
+    out = mapped(inp, call)
+    for key in ("k0", "k1", "k2"):
+        assert [value for k, value in out if k == key] == [n for n in range(30) if f"k{n % 3}" == key]
+
+
+def test_never_more_than_the_limit_is_under_way_and_it_is_used():
+    now, most = 0, 0
+
+    async def call(item):
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.005)
+        now -= 1
+        return item[1]
+
+    out = mapped([(f"k{n}", (f"s{n}", n)) for n in range(60)], call, limit=5)
+    assert sorted(value for _, value in out) == list(range(60))
+    assert most == 5
+
+
+def test_items_of_one_serial_key_never_run_side_by_side():
+    running: dict[str, int] = {}
+
+    async def call(item):
+        assert running.get(item[0], 0) == 0
+        running[item[0]] = 1
+        await asyncio.sleep(0.001)
+        running[item[0]] = 0
+        return item[1]
+
+    out = mapped([("k", (f"s{n % 4}", n)) for n in range(40)], call)
+    assert [value for _, value in out] == list(range(40))
+
+
+def test_a_failing_call_fails_the_dataflow_with_its_own_error():
+    async def call(item):
+        msg = "the key is wrong"
+        raise PermissionError(msg)
+
+    with pytest.raises(BytewaxRuntimeError) as caught:
+        mapped([("k", ("s", 1))], call)
+    causes = []
+    error = caught.value
+    while error is not None:
+        causes.append(type(error))
+        error = error.__cause__
+    assert PermissionError in causes
+
+
+def test_items_under_way_at_a_stop_are_issued_again_after_a_resume(tmp_path):
+    init_db_dir(tmp_path, 1)
+    stop = threading.Event()
+    inp = [(f"k{n}", (f"s{n}", n)) for n in range(6)]
+
+    async def hang(item):
+        if item[1] >= 2:
+            stop.set()
+            await asyncio.sleep(60)
+        return item[1]
+
+    async def answer(item):
+        return item[1]
+
+    epoch = timedelta(seconds=0)
+    first = mapped(inp, hang, stop=stop, recovery=tmp_path, epoch=epoch)
+    second = mapped(inp, answer, recovery=tmp_path, epoch=epoch)
+    assert sorted(value for _, value in [*first, *second]) == list(range(6))
