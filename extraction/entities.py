@@ -61,6 +61,7 @@ _NAMED_ID: Final = re.compile(
 )
 _NUMBER: Final = re.compile(rf"(?<![\w.,]){_NUM}")
 _ANY_NUMBER: Final = re.compile(_NUM)
+_DIGIT: Final = re.compile(r"\d")
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _YEAR_WORD: Final = re.compile(
     rf"(?:early|mid|late|pre|post|since|until)[-_](?:19|20)\d\d|(?:{'|'.join(m[:3] for m in MONTHS)})[a-z]*[-_]\d+",
@@ -115,7 +116,7 @@ def find_entities(text: str) -> list[Entity]:
     """Return the entities of `text`; no two overlap, and the more telling kind wins a span."""
     rest = canonical(text)
     found: list[Entity] = []
-    for scan in _SCANNERS:
+    for scan in _SCANNERS if _DIGIT.search(rest) else _WORD_SCANNERS:
         spans = []
         for start, end, entity in scan(rest):
             found.append(entity)
@@ -186,7 +187,7 @@ def _named_ids(text: str) -> _Found:
 
 def _identifiers(text: str) -> _Found:
     for m in _TOKEN.finditer(text):
-        if _is_identifier(m[0]):
+        if not m[0].isalpha() and _is_identifier(m[0]):
             yield m.start(), m.end(), Entity("identifier", m[0].casefold(), m[0])
 
 
@@ -194,7 +195,7 @@ def _is_identifier(token: str) -> bool:
     """Tell an identifier from words that merely hold digits.
 
     Digits alone are one when they are many, or in three groups or more; letters with at least three digits are one,
-    unless it is a year ("mid-2026") or figures with units ("5th-16th"); so is a booking code of six capitals and digits.
+    unless it is a year ("mid-2026") or figures with units ("5th-16th"); so is a code of six capitals and digits.
     """
     groups = re.split(r"[-_]", token)
     digits = sum(c.isdigit() for c in token)
@@ -221,3 +222,5 @@ _SCANNERS: Final[tuple[Callable[[str], _Found], ...]] = (
     _identifiers,
     _numbers,
 )
+_WORD_SCANNERS: Final = (_emails, _dates)
+"""What can be found in a text without a digit, which most turns are: e-mail addresses and names of weekdays."""

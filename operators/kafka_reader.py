@@ -30,12 +30,12 @@ _QUEUE_BATCHES = 4
 """A partition is held when so many times `batch_size` are queued, and let go at half of that."""
 
 _IDLE_MIN_S = 0.001
-_IDLE_MAX_S = 0.1
+_IDLE_MAX_S = 0.05
 _IDLE_GROWTH = 1.3
-"""Pauses between polls that bring nothing grow from the first to the second: ten polls a second cost an idle process 2 %."""
+"""Pauses between polls that bring nothing grow from the first to the second, at which an idle process costs little."""
 
 _QUIET_S = 1.0
-"""`until_end` waits for this silence past the end: on some brokers (Tansu) the end offset told is lower than the true one."""
+"""`until_end` waits for this silence past the end: the end that some brokers (Tansu) tell is lower than the true one."""
 
 _SILENCE_LIMITS = 3
 """After so many request time-outs of silence before the end, the broker is asked whether it is still there."""

@@ -1,9 +1,9 @@
 """Messages from a Kafka topic, as a Bytewax source whose offsets live in the recovery store.
 
-Where reading begins: at the snapshot when there is one, else at the earliest message; the group's committed offsets are
-written for lag tools (see `kafka_offsets`) and never read. Each message is handed out once per run, in order within its
-partition; after a crash those since the last snapshot come again (at least once). Partitions that are added to the topic
-later are found at the next start.
+Where reading begins: at the snapshot when there is one, else at the earliest message; the group's committed offsets
+are written for lag tools (see `kafka_offsets`) and never read. Each message is handed out once per run, in order within
+its partition; after a crash those since the last snapshot come again (at least once). Partitions that are added to the
+topic later are found at the next start.
 """
 
 import threading

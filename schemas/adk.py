@@ -98,7 +98,7 @@ def millis(value: Any) -> int | None:
             moment = datetime.fromisoformat(value)
         except ValueError as exc:
             raise Unreadable(Reason.BAD_TIME, f"timestamp {value[:40]!r} is not an ISO time") from exc
-        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+        value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Unreadable(Reason.BAD_TIME, f"timestamp must be a number, not {type(value).__name__}")
     if value < 0:

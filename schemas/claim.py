@@ -22,10 +22,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One claim with the evidence for it.
 
     `id` is a UUID derived from scope, session, kind, key, about, condition, text and sources, so that the same claim
-    written twice is one row. `sources` are event ids, the quote stands in one of them. `observed_at_ms` is the time of the
-    newest source event, never of the extraction. `authority` is one of `EventAuthority`. `when` is an ISO date or
-    `date/date`. `closes` is the id of an event of the same session: open questions that cite it are answered by this claim. The last five fields are what `resolve` derived; they hold
-    their defaults until a claim has been stored. `mentions` counts the equal claims merged into this one, itself included.
+    written twice is one row. `sources` are event ids, the quote stands in one of them. `observed_at_ms` is the time of
+    the newest source event, never of the extraction. `authority` is one of `EventAuthority`. `when` is an ISO date or
+    `date/date`. `closes` is the id of an event of the same session: open questions that cite it are answered by this
+    claim. The last five fields are what `resolve` derived; they hold their defaults until a claim has been stored.
+    `mentions` counts the equal claims merged into this one, itself included.
     """
 
     id: str

@@ -96,7 +96,8 @@ def detect(document: Any, place: Place | None) -> list[RawSession] | RawControl:
         return _from_list(document, place)
     if not isinstance(document, dict):
         raise Unreadable(Reason.NOT_AN_OBJECT, f"a message must be a JSON object, not {type(document).__name__}")
-    if document.get("type") in _CONTROL_KINDS:
+    kind = document.get("type")
+    if isinstance(kind, str) and kind in _CONTROL_KINDS:
         return _control(document, place)
     if "eval_cases" in document or "evalCases" in document:
         return _eval_set(document)
@@ -189,12 +190,24 @@ def _speaker(document: Mapping[str, Any]) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _array(value: Any, what: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Unreadable(Reason.WRONG_TYPE, f"{what} must be an array, not {type(value).__name__}")
+    return value
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Unreadable(Reason.WRONG_TYPE, f"{what} must be an object, not {type(value).__name__}")
+    return value
+
+
 def _events(items: Any, speaker: str = "") -> tuple[RawEvent, ...]:
-    if items is None:
-        return ()
-    if not isinstance(items, list):
-        raise Unreadable(Reason.WRONG_TYPE, f"events must be an array, not {type(items).__name__}")
-    return tuple(RawEvent(item, n, speaker) for n, item in enumerate(items))
+    return tuple(RawEvent(item, n, speaker) for n, item in enumerate(_array(items, "events")))
 
 
 def _whole_session(session: Mapping[str, Any], place: Place) -> RawSession:
@@ -239,7 +252,8 @@ def _turns(items: list[Any]) -> tuple[RawEvent, ...]:
     bodies: list[dict[str, Any]] = []
     for item in items:
         bodies.append({"author": "user", "content": {"parts": [{"text": item["query"]}]}})
-        for call in item.get("expected_tool_use") or ():
+        for tool in _array(item.get("expected_tool_use"), "expected_tool_use"):
+            call = _object(tool, "a tool use")
             part = {"functionCall": {"name": call.get("tool_name", ""), "args": call.get("tool_input")}}
             bodies.append({"author": "agent", "content": {"parts": [part]}})
         if item.get("reference"):
@@ -250,11 +264,13 @@ def _turns(items: list[Any]) -> tuple[RawEvent, ...]:
 def _eval_set(document: Mapping[str, Any]) -> list[RawSession]:
     """Read an ADK evaluation set: each case is a session of its own, its invocations are turns."""
     found: list[RawSession] = []
-    for case in first_of(document, ("eval_cases", "evalCases")) or ():
-        where = first_of(case, ("session_input", "sessionInput")) or {}
+    for item in _array(first_of(document, ("eval_cases", "evalCases")), "eval_cases"):
+        case = _object(item, "an eval case")
+        where = _object(first_of(case, ("session_input", "sessionInput")), "session_input")
         place = Place(_scope_of(where, None), _id(first_of(case, ("eval_id", "evalId")), "eval_id"))
         bodies: list[dict[str, Any]] = []
-        for turn in case.get("conversation") or ():
+        for invocation in _array(case.get("conversation"), "conversation"):
+            turn = _object(invocation, "an invocation")
             stamp = first_of(turn, ("creation_timestamp", "creationTimestamp"))
             for author, names in (
                 ("user", ("user_content", "userContent")),

@@ -31,7 +31,8 @@ class ExtractedClaim(BaseModel):
     when: str | None = Field(default=None, description="An ISO date, or a range as date/date, that the claim is about.")
     closes: str | None = Field(
         default=None,
-        description="What this answers or settles: the ordinal of the transcript line that asked, or the label (r1, r2 ...) of a line of the record so far.",
+        description="What this answers or settles: the ordinal of the transcript line that asked, "
+        "or the label (r1, r2 ...) of a line of the record so far.",
     )
 
 

@@ -59,12 +59,13 @@ class StoreSettings(Section):
     )
     hash_key: SecretStr = Field(
         default=SecretStr(""),
-        description="secret that keys the hashes of the deletion ledger; without it a known user id can be tested against the ledger",
+        description="secret that keys the hashes of the deletion ledger; "
+        "without it whoever knows a user id can look for it in the ledger",
     )
 
 
 class ModelSettings(Section):
-    """The model that extracts: any OpenAI-compatible endpoint. Without `base_url` and `api_key` the offline model serves."""
+    """The model that extracts: any OpenAI-compatible endpoint; the offline model when no url and no key is set."""
 
     base_url: str = Field(default="", description="OPENAI_BASE_URL serves when this is absent")
     name: str = "gpt-4.1-mini"
@@ -148,7 +149,7 @@ class SessionSettings(Section):
     def _possible(self) -> "SessionSettings":
         triggers = (self.idle_after_s, self.checkpoint_events, self.checkpoint_chars, self.checkpoint_age_s)
         if all(trigger is None for trigger in triggers):
-            msg = "sessions: no trigger is set, so only a closed session would ever be extracted; set idle_after_s or a checkpoint_*"
+            msg = "no trigger is set, so only a closed session would ever be extracted; set idle_after_s or a checkpoint_*"
             raise ValueError(msg)
         if self.idle_after_s is not None and self.lateness_s > self.idle_after_s:
             msg = (

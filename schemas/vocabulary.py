@@ -17,7 +17,7 @@ HALF_LIFE_DAYS: dict[ClaimKind, float] = {
     "commitment": 30.0,
     "open_question": 30.0,
 }
-"""Days after which a claim of the kind counts half in the freshness part of the score, unless its key says otherwise."""
+"""Days after which a claim of the kind counts half in the freshness part of the score; a key may say otherwise."""
 
 
 class Key(BaseModel):
@@ -25,8 +25,8 @@ class Key(BaseModel):
 
     `values` "one": a newer value supersedes; "many": all stand until one is ended. `conflicts`: two recent, confident,
     different values are shown as a conflict instead of the older being superseded; by default so for preferences and
-    decisions. `half_life_days` and `ttl_days` are days; `ttl_days` None keeps for ever. `exact`: the value must be taken
-    verbatim from its sources (ids, amounts, dates).
+    decisions. `half_life_days` and `ttl_days` are days; `ttl_days` None keeps for ever. `exact`: the value must be
+    taken verbatim from its sources (ids, amounts, dates).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

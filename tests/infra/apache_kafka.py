@@ -1,4 +1,4 @@
-"""One Apache Kafka broker for the tests marked `kafka`: from its Maven artefacts, in KRaft mode, no ZooKeeper, no container.
+"""One Apache Kafka broker for the tests marked `kafka`: from its Maven artefacts, in KRaft mode, without a container.
 
 `KAFKA_BOOTSTRAP` names a plain listener of a broker that is already there; else one is started, when `java` and `mvn`
 are on the path. The started one also listens with SASL (PLAIN and SCRAM-SHA-256) and with TLS.

@@ -24,7 +24,17 @@ def _id(*parts):
 
 
 def claim(
-    text, key="likes", *, kind="preference", at=T0, session="s1", source="e1", scope=ADA, about="user", quote=None, **rest
+    text,
+    key="likes",
+    *,
+    kind="preference",
+    at=T0,
+    session="s1",
+    source="e1",
+    scope=ADA,
+    about="user",
+    quote=None,
+    **rest,
 ):
     sources = (source,) if isinstance(source, str) else tuple(source)
     condition = rest.get("condition")

@@ -1,5 +1,10 @@
 """Stories of one scope's sessions: given these events, these slices."""
 
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from operators.session_core import LateEvent, ScopeSessions
 from operators.session_state import ScopeState, SnapshotTooNew, decode_state, encode_state
 from schemas.controls import Control, ControlKind
@@ -7,11 +12,6 @@ from schemas.events import Event, ToolCall, ToolResult
 from schemas.scope import Scope
 from schemas.settings import SessionSettings
 from schemas.slice import Slice, SliceReason
-
-import msgspec
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 SCOPE = Scope("shop", "ann")
 MINUTE = 60_000
@@ -123,7 +123,9 @@ def test_checkpoint_is_forced_at_twice_the_ceiling():
 
 
 def test_checkpoint_by_age_of_the_oldest_pending_event():
-    core = sessions(idle_after_s=None, checkpoint_events=None, checkpoint_chars=None, checkpoint_age_s=3600, lateness_s=1)
+    core = sessions(
+        idle_after_s=None, checkpoint_events=None, checkpoint_chars=None, checkpoint_age_s=3600, lateness_s=1
+    )
     out = feed(core, [said(1, 0), said(2, 30 * MINUTE), said(3, 61 * MINUTE)])
     assert [(piece.reason, ids(piece)) for piece in out] == [(SliceReason.CHECKPOINT, ["e1"])]
 

@@ -112,7 +112,7 @@ PATTERNS: Final = (
         "fact",
         "location.current",
         compiled(
-            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at|on)? ?(?:the )?(?-i:[A-Z]\w+)(?: (?-i:[A-Z]\w+)){0,3}"
+            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at|on)? ?(?:the )?(?-i:[A-Z]\w+(?:(?: and)? [A-Z]\w+){0,4})"
             r"|(?:in|at) the [\w ]{3,25}?)(?:,? in room \d+)?\s(?:right now|at the moment|now|currently|at present)\b"
         ),
         "{who} is {thing} at the moment.",

@@ -140,6 +140,7 @@ PATTERNS: Final = (
         0.8,
     ),
 )
+_POSSESSIVE: Final = re.compile(r"['’]s$")
 _PRONOUNISH: Final = frozenset(
     "i and but is was will so because please can could would then this that the in on at for a an".split()
 )
@@ -164,7 +165,7 @@ def _of_others(sentence: Sentence) -> Iterator[ExtractedClaim]:
         groups = match.groupdict(default="")
         if "thing" in groups and key != "work.role" and not is_nameable(groups["thing"]):
             continue
-        name, kin = groups["name"].strip(" ,"), groups["kin"].lower()
+        name, kin = _POSSESSIVE.sub("", groups["name"].strip(" ,")), groups["kin"].lower()
         subject = f"The user's {groups['age'].lower()}{kin}" + (f" {name}" if name else "")
         text = template.format(subject=subject, **{k: v.strip() for k, v in groups.items()})
         change = "moved" in match[0]
@@ -176,7 +177,7 @@ def _of_others(sentence: Sentence) -> Iterator[ExtractedClaim]:
 def _called(sentence: Sentence) -> Iterator[ExtractedClaim]:
     for regex in _CALLED:
         for match in regex.finditer(sentence.text):
-            name = match["name"].strip()
+            name = _POSSESSIVE.sub("", match["name"].strip())
             if name.lower() in _PRONOUNISH or _is_doubtful(sentence, match):
                 continue
             kin = match["kin"].lower()

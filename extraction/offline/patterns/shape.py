@@ -18,7 +18,7 @@ NAME: Final = rf"{CAPITAL}(?:\s(?:{CAPITAL}|de|van|von|da|del|al|bin)){{0,3}}"
 STOP: Final = (
     r"(?=\s*(?:[.,;!?()\":█]|$)|\s(?:and|but|or)\s(?:I|i|we|he|she|it|they|you|my|can|could|would|will|please|that|this|then|so|also|"
     r"not|do|don't|is|am|are|was|have|has|need|want|just|now|here|let|think|use|remember)\b|\s(?:but|so|because|cause|since|although|though|"
-    r"if|unless|when|whenever|while|which|who|where|please|from now on|right now|at the moment|these days|nowadays|anymore|any more|"
+    r"if|unless|when|whenever|while|which|who|where|please|now|actually|so much|a lot|very much|from now on|right now|at the moment|these days|nowadays|anymore|any more|"
     r"anyway|too|also|as well|instead|more than|better than|over there|thanks|lol|I|i'm|I'm|do you|can you|don't you|hence)\b)"
 )
 """Where an object ends: punctuation, or a word that starts another clause."""
@@ -27,6 +27,10 @@ _DEICTIC: Final = re.compile(
     r"\b(?:it|that|this|these|those|them|there|here|him|her|he|she|his|their|its|one|ones|you|your|yours|same|such|said|so|either|"
     r"neither|both|what|how|everything|anything|something|nothing|idea|sound|look|above|latter|former|first|second|third|other|another|"
     r"former|place|ambiance|way|name|thought)\b",
+    re.I,
+)
+_BROKEN_OFF: Final = re.compile(
+    r"\b(?:to|of|in|at|with|for|on|from|about|as|and|or|the|a|an|my|our|Dr|Mr|Mrs|Ms|St)$|\b(?:is|are|was|were|has|says|said|I)\b|^(?:me|myself|us|to)$",
     re.I,
 )
 _CORRECTS: Final = re.compile(r"^\W*(?:(?:oh|no|sorry|wait|yes|hmm|hi|hello)\W+)*(?:actually|correction|i meant)\b", re.I)
@@ -141,7 +145,8 @@ def retold(sentence: Sentence) -> str:
 
 def is_nameable(thing: str) -> bool:
     """Whether `thing` still says what it means outside its conversation."""
-    return bool(thing) and len(thing.split()) <= _MAX_WORDS and not _DEICTIC.search(thing) and MASK not in thing
+    is_whole = bool(thing) and len(thing.split()) <= _MAX_WORDS and MASK not in thing
+    return is_whole and not _DEICTIC.search(thing) and not _BROKEN_OFF.search(thing)
 
 
 def is_change(sentence: Sentence, match: re.Match[str]) -> bool:
