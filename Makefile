@@ -30,7 +30,7 @@ schemas: $(VENV)/.runtime $(VENV)/.project
 
 # `make lock` keeps the pins that still fit; `make lock UPGRADE=--upgrade` takes the newest versions.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--no-emit-index-url --no-emit-find-links --no-annotate --no-header $(UPGRADE)
+	--no-annotate --no-header $(UPGRADE)
 lock: $(VENV)/.dev
 	@echo 'setuptools>=77' | $(COMPILE) --extra embedded pyproject.toml - -o requirements.lock
 	@printf 'setuptools>=77\nuv>=0.9\n' | \

@@ -9,6 +9,9 @@ from structlog.typing import Processor
 
 from schemas.settings import RunSettings
 
+PACKAGES = ("schemas", "extraction", "memory", "operators", "flows", "cli")
+"""The loggers of the project itself."""
+
 
 def configure(run: RunSettings) -> None:
     """Send what the project and its libraries log to stderr, from `run.log_level` on.
@@ -50,5 +53,5 @@ def configure(run: RunSettings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level if level == logging.DEBUG else max(level, logging.WARNING))
-    for package in ("schemas", "extraction", "memory", "operators", "flows", "cli"):
+    for package in PACKAGES:
         logging.getLogger(package).setLevel(level)

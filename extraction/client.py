@@ -7,7 +7,7 @@ Its retries are off: an answer is sent back once, with all problems of form and 
 import logging
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import instructor
@@ -108,6 +108,10 @@ class ModelClient:
             max_retries=0,
             http_client=http or DefaultAioHttpClient(),
         )
+        self._sampling: dict[str, Any] = {
+            "max_tokens": model.max_output_tokens,
+            "temperature": model.temperature,
+        }
         self._create: Any = instructor.patch(create=self._send, mode=_MODES[model.mode])
 
     async def ask(self, messages: list[ChatCompletionMessageParam], budget: Budget) -> Reply:
@@ -127,8 +131,7 @@ class ModelClient:
                 strict=False,
                 model=self._model.name,
                 messages=messages,
-                temperature=self._model.temperature,
-                max_tokens=self._model.max_output_tokens,
+                **self._sampling,
             )
         except (InstructorRetryException, IncompleteOutputException) as error:
             if not current.served:  # no answer came: the cause is a fault of transport or of configuration
@@ -144,9 +147,35 @@ class ModelClient:
 
     async def _send(self, **request: Any) -> Any:
         current = _CALL.get()
-        served = await call(lambda: self._openai.chat.completions.create(**request), self._model, current.budget)
-        current.served.append(served)
-        return served.completion
+        while True:
+            try:
+                served = await call(
+                    partial(self._openai.chat.completions.create, **request), self._model, current.budget
+                )
+            except ModelConfigurationError as error:
+                if not self._adapted(request, error):
+                    raise
+            else:
+                current.served.append(served)
+                return served.completion
+
+    def _adapted(self, request: dict[str, Any], error: ModelConfigurationError) -> bool:
+        """Drop what this model does not take, for this request and all later ones; return whether that changed it.
+
+        OpenAI's reasoning models refuse `max_tokens` for `max_completion_tokens`, and any `temperature` but their own;
+        most other servers know the older name only.
+        """
+        words = str(error)
+        if "max_completion_tokens" in words and "max_tokens" in request:
+            request["max_completion_tokens"] = request.pop("max_tokens")
+            self._sampling.pop("max_tokens", None)
+            self._sampling["max_completion_tokens"] = self._model.max_output_tokens
+            return True
+        if "'temperature'" in words and "temperature" in request:
+            del request["temperature"]
+            self._sampling.pop("temperature", None)
+            return True
+        return False
 
     def _reply(self, served: Served, answer: Extraction | None, error: Exception | None) -> Reply:
         usage = served.completion.usage

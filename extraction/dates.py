@@ -45,6 +45,7 @@ _WEEKDAY: Final = re.compile(r"(?<!\w)(" + "|".join(WEEKDAYS) + r")s?(?!\w)", re
 _MONTH_ALONE: Final = re.compile(
     r"(?<!\w)(?:(?:in|by|until|since|next|last|this|of|during)\s+)(" + "|".join(MONTHS) + r")(?!\w)", re.IGNORECASE
 )
+_DIGIT: Final = re.compile(r"\d")
 _FIRST: Final = date(2, 1, 1)
 _LAST: Final = date(9998, 12, 31)
 """A year inside the calendar on either side, so that no week or month around a day falls out of it."""
@@ -66,11 +67,14 @@ class StatedDate:
 def find_dates(text: str) -> list[StatedDate]:
     """Return the dates that `text` states, in the order in which they stand; none overlaps another."""
     found: list[StatedDate] = []
-    for pattern in _STATED:
-        found += [StatedDate(m.start(), m.end(), (v,)) for m in pattern.finditer(text) if (v := _value(m.groupdict()))]
-    for match in _NUMERIC.finditer(text):
-        if values := tuple(_numeric_readings(match)):
-            found.append(StatedDate(match.start(), match.end(), values))
+    if _DIGIT.search(text):
+        for pattern in _STATED:
+            found += [
+                StatedDate(m.start(), m.end(), (v,)) for m in pattern.finditer(text) if (v := _value(m.groupdict()))
+            ]
+        for match in _NUMERIC.finditer(text):
+            if values := tuple(_numeric_readings(match)):
+                found.append(StatedDate(match.start(), match.end(), values))
     found += [StatedDate(m.start(), m.end(), (m[1].lower(),)) for m in _WEEKDAY.finditer(text)]
     found.sort(key=lambda one: (one.start, -one.end))
     apart: list[StatedDate] = []

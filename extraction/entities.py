@@ -149,7 +149,7 @@ _Found = Iterator[tuple[int, int, Entity]]
 
 
 def _emails(text: str) -> _Found:
-    for m in _EMAIL.finditer(text):
+    for m in _EMAIL.finditer(text) if "@" in text else ():
         yield m.start(), m.end(), Entity("email", m[0].casefold(), m[0])
 
 

@@ -155,10 +155,10 @@ class Bank:
         `episodes`, digest lines are found too.
         """
         store, scope = self._store, self._scope
-        request = self._request(query, limit or store.settings.read.limit, now_ms, episodes)
-        if request is None:
-            return []
         try:
+            request = self._request(query, limit or store.settings.read.limit, now_ms, episodes)
+            if request is None:
+                return []
             points = store.qdrant.query(store.alias(scope), request)
         except CollectionMissing:
             return []
@@ -223,6 +223,7 @@ class Bank:
             vocabulary=store.rules.vocabulary,
             now_ms=now_ms,
             limit=limit,
+            n_points=store.qdrant.count(store.alias(self._scope)),
             episodes=episodes,
         )
 

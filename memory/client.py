@@ -175,6 +175,11 @@ class Qdrant:
             if offset is None:
                 return
 
+    def count(self, name: str) -> int:
+        """Return about how many points there are."""
+        with self._guard(name):
+            return self._client.count(name, exact=False).count
+
     def query(self, name: str, request: dict[str, Any]) -> list[models.ScoredPoint]:
         """Run one query; `request` holds the arguments of `query_points`."""
         with self._guard(name):

@@ -4,6 +4,7 @@ Time is applied here and nowhere else: the half-life of a key, and the expiry of
 from the vocabulary of the moment, with the clock passed in.
 """
 
+import math
 from collections import defaultdict
 from typing import Any
 
@@ -19,6 +20,8 @@ EPISODE_HALF_LIFE_DAYS = 365.0
 """What happened stays true; a digest line ages as a fact does."""
 CANDIDATES = 50
 """Candidates of each prefetch, at the least; a formula reorders what the prefetches found."""
+FULL_BANK = 500
+"""Rows from which the floor of words holds in full: the size of bank it was measured on."""
 SERVED = (ClaimStatus.ACTIVE.value, ClaimStatus.CONFLICTING.value)
 """The statuses that a search returns."""
 
@@ -29,6 +32,17 @@ def expires_at_ms(claim: Claim, vocabulary: Vocabulary) -> int | None:
     return None if ttl_days is None else claim.observed_at_ms + round(ttl_days * DAY_MS)
 
 
+def word_floor(read: ReadSettings, n_points: int) -> float:
+    """Return the sparse score that stands for the floor, in a bank of `n_points` rows.
+
+    Inverse document frequency is small in a small bank, where a rare word cannot be told from a common one; so the
+    floor shrinks with the largest that the bank can give, else a bank of one row would never be found.
+    """
+    largest = math.log1p((max(n_points, 1) - 0.5) / 1.5)
+    share = min(1.0, largest / math.log1p((FULL_BANK - 0.5) / 1.5))
+    return share * read.floor * read.sparse_half / max(1.0 - read.floor, 1e-9)
+
+
 def request(
     words: models.SparseVector,
     meaning: list[float] | None,
@@ -37,19 +51,20 @@ def request(
     vocabulary: Vocabulary,
     now_ms: int,
     limit: int,
+    n_points: int,
     episodes: bool = False,
 ) -> dict[str, Any] | None:
     """Return the arguments of one `query_points` call; None when the query has nothing to look for.
 
     Similarity is s/(s+c) of the sparse score s, or the mean of that and the cosine where there is a `meaning`. The
-    floor is applied to each of the two by its prefetch.
+    floor is applied to each of the two by its prefetch. `n_points` is about how many rows the bank has.
     """
     only = _served(vocabulary, now_ms, episodes)
     size = max(CANDIDATES, 4 * limit)
     prefetch: list[models.Prefetch] = []
     parts: list[Any] = []
     if words.indices:
-        least = read.floor * read.sparse_half / max(1.0 - read.floor, 1e-9)
+        least = word_floor(read, n_points)
         parts.append(_saturated(f"$score[{len(prefetch)}]", read.sparse_half))
         prefetch.append(models.Prefetch(query=words, using=WORDS, filter=only, limit=size, score_threshold=least))
     if meaning is not None:

@@ -1,4 +1,4 @@
-"""What can go wrong with Kafka and a user can mend: each error says the value, the place and the remedy in a sentence."""
+"""What can go wrong with Kafka and a user can mend: each error says value, place and remedy in one sentence."""
 
 from collections.abc import Iterable
 
@@ -64,7 +64,8 @@ class OffsetPastEnd(KafkaProblem):
         self.end = end
         super().__init__(
             f"topic {topic!r} partition {partition}: the next message to read is at offset {expected}, but the "
-            f"partition ends at {end}: it was cut short or made anew; start with a new run.recovery_dir to read it from its start"
+            f"partition ends at {end}: it was cut short or made anew; start with a new run.recovery_dir to read "
+            "it from its start"
         )
 
 

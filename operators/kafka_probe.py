@@ -27,7 +27,7 @@ class Diagnosis:
     """What is wrong and what to do. `lasting`: trying again cannot help, for the broker answered and refused."""
 
     sentence: str
-    lasting: bool
+    lasting: bool = False
 
 
 class _Closed(Exception):
@@ -37,9 +37,9 @@ class _Closed(Exception):
 class _Found(Exception):
     """Ends the walk with what was found."""
 
-    def __init__(self, sentence: str, *, lasting: bool = False) -> None:
-        super().__init__(sentence)
-        self.diagnosis = Diagnosis(sentence, lasting)
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        super().__init__(diagnosis.sentence)
+        self.diagnosis = diagnosis
 
 
 def addresses(bootstrap: str) -> list[tuple[str, int]]:
@@ -99,13 +99,15 @@ def _reach(host: str, port: int, timeout_s: float) -> socket.socket:
     try:
         return socket.create_connection((host, port), timeout_s)
     except socket.gaierror as error:
-        raise _Found(f"kafka.bootstrap: there is no host {host!r}; check the name") from error
+        raise _Found(Diagnosis(f"kafka.bootstrap: there is no host {host!r}; check the name")) from error
     except TimeoutError as error:
-        raise _Found(f"nothing answers at {host}:{port}; check kafka.bootstrap and the network between") from error
+        raise _Found(
+            Diagnosis(f"nothing answers at {host}:{port}; check kafka.bootstrap and the network between")
+        ) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise _Found(
-            f"nothing listens at {host}:{port} ({reason}); start the broker or check kafka.bootstrap"
+            Diagnosis(f"nothing listens at {host}:{port} ({reason}); start the broker or check kafka.bootstrap")
         ) from error
 
 
@@ -114,17 +116,21 @@ def _secure(kafka: KafkaSettings, connection: socket.socket, host: str, place: s
         return tls_context(kafka).wrap_socket(connection, server_hostname=host)
     except ssl.SSLCertVerificationError as error:
         raise _Found(
-            f"the certificate of {place} is not trusted ({error.verify_message}); set kafka.ssl_cafile to the authority "
-            "that signed it",
-            lasting=True,
+            Diagnosis(
+                f"the certificate of {place} is not trusted ({error.verify_message}); set kafka.ssl_cafile to the "
+                "authority that signed it",
+                lasting=True,
+            )
         ) from error
     except TimeoutError as error:
-        raise _Found(f"{place} accepts connections but does not answer a TLS handshake") from error
+        raise _Found(Diagnosis(f"{place} accepts connections but does not answer a TLS handshake")) from error
     except (ssl.SSLError, OSError) as error:
         raise _Found(
-            f"{place} does not speak TLS, which kafka.security_protocol={kafka.security_protocol} wants, or refuses our "
-            "certificate; check the port, the protocol and kafka.ssl_certfile",
-            lasting=True,
+            Diagnosis(
+                f"{place} does not speak TLS, which kafka.security_protocol={kafka.security_protocol} wants, or "
+                "refuses our certificate; check the port, the protocol and kafka.ssl_certfile",
+                lasting=True,
+            )
         ) from error
 
 
@@ -149,36 +155,48 @@ def _ask_sasl(kafka: KafkaSettings, connection: socket.socket, place: str) -> No
         if not protocol.startswith("SASL_"):
             if code != _ILLEGAL_SASL_STATE:
                 raise _Found(
-                    f"{place} wants SASL ({mechanisms}), but kafka.security_protocol is {protocol}; set it to "
-                    f"{'SASL_SSL' if protocol == 'SSL' else 'SASL_PLAINTEXT'}, with kafka.sasl_username and "
-                    "kafka.sasl_password",
-                    lasting=True,
+                    Diagnosis(
+                        f"{place} wants SASL ({mechanisms}), but kafka.security_protocol is {protocol}; set it to "
+                        f"{'SASL_SSL' if protocol == 'SSL' else 'SASL_PLAINTEXT'}, with kafka.sasl_username and "
+                        "kafka.sasl_password",
+                        lasting=True,
+                    )
                 )
             return
         if code == _ILLEGAL_SASL_STATE:
             raise _Found(
-                f"{place} wants no SASL, but kafka.security_protocol is {protocol}; set it to "
-                f"{protocol.removeprefix('SASL_')}",
-                lasting=True,
+                Diagnosis(
+                    f"{place} wants no SASL, but kafka.security_protocol is {protocol}; set it to "
+                    f"{protocol.removeprefix('SASL_')}",
+                    lasting=True,
+                )
             )
         if code == _UNSUPPORTED_MECHANISM:
             raise _Found(
-                f"{place} does not offer the SASL mechanism {kafka.sasl_mechanism}; set kafka.sasl_mechanism to one of: "
-                f"{mechanisms}",
-                lasting=True,
+                Diagnosis(
+                    f"{place} does not offer the SASL mechanism {kafka.sasl_mechanism}; set kafka.sasl_mechanism to "
+                    f"one of: {mechanisms}",
+                    lasting=True,
+                )
             )
         if not _authenticated(kafka, connection):
             raise _Found(
-                f"authentication failed for user {kafka.sasl_username!r} with {kafka.sasl_mechanism} at {place}; check "
-                "kafka.sasl_username, kafka.sasl_password and kafka.sasl_mechanism",
-                lasting=True,
+                Diagnosis(
+                    f"authentication failed for user {kafka.sasl_username!r} with {kafka.sasl_mechanism} at {place}; "
+                    "check kafka.sasl_username, kafka.sasl_password and kafka.sasl_mechanism",
+                    lasting=True,
+                )
             )
     except TimeoutError as error:
-        raise _Found(f"{place} accepts connections but does not answer; it may be busy, or no Kafka broker") from error
+        raise _Found(
+            Diagnosis(f"{place} accepts connections but does not answer; it may be busy, or no Kafka broker")
+        ) from error
     except (_Closed, OSError) as error:
         raise _Found(
-            f"{place} closes the connection at the first request; is it a Kafka broker, and does this port want TLS? "
-            f"kafka.security_protocol is {protocol}"
+            Diagnosis(
+                f"{place} closes the connection at the first request; is it a Kafka broker, and does this port want "
+                f"TLS? kafka.security_protocol is {protocol}"
+            )
         ) from error
 
 

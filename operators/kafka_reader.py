@@ -1,9 +1,9 @@
 """One consumer for all partitions that this process reads, with a bounded queue for each.
 
 kafka-python runs a thread for every consumer, so the partitions share one. Whoever polls fills the queues of all; a
-partition whose queue is full is held, so that a slow one neither stops the others nor fills the memory. To be held means
-to be taken out of the assignment: after kafka-python's own `pause` and `resume` (3.0.12), fetched data can stay parked
-for ever.
+partition whose queue is full is held, so that a slow one neither stops the others nor fills the memory. To be held
+means to be taken out of the assignment: after kafka-python's own `pause` and `resume` (3.0.12), fetched data can stay
+parked for ever.
 """
 
 import logging
@@ -35,7 +35,7 @@ _IDLE_GROWTH = 1.3
 """Pauses between polls that bring nothing grow from the first to the second, at which an idle process costs little."""
 
 _QUIET_S = 1.0
-"""`until_end` waits for this silence past the end: the end that some brokers (Tansu) tell is lower than the true one."""
+"""`until_end` waits for this silence past the end: the end that some brokers (Tansu) tell is below the true one."""
 
 _SILENCE_LIMITS = 3
 """After so many request time-outs of silence before the end, the broker is asked whether it is still there."""

@@ -1,7 +1,7 @@
-"""Messages to Kafka, as a Bytewax sink: a batch counts as written when the broker has acknowledged every message of it.
+"""Messages to Kafka, as a Bytewax sink: a batch is written when the broker has acknowledged every message of it.
 
-The producer is idempotent, so its own retries put nothing twice. After a crash Bytewax plays back the epoch that was not
-finished, and its messages are written again: at least once.
+The producer is idempotent, so its own retries put nothing twice. After a crash Bytewax plays back the epoch that was
+not finished, and its messages are written again: at least once.
 """
 
 import time
@@ -20,7 +20,7 @@ from operators.kafka_errors import KafkaUnavailable, MessageTooLarge
 from schemas.settings import KafkaSettings
 
 DELIVERY_S = 30.0
-"""How long one batch may take: a broker that restarts is back within it, and Kafka's clients give up later than that."""
+"""Seconds that one batch may take: a broker that restarts is back within them."""
 
 ORIGINAL_SIZE = "strandline-original-size"
 """Header of a message that was cut: how many bytes its value had."""
@@ -124,8 +124,8 @@ class _Partition(StatelessSinkPartition[Outgoing]):
                 if not self._write([head]):
                     return
         msg = (
-            f"a message of {len(value)} bytes is too large for topic {item.topic!r} at {self._kafka.bootstrap}; raise the "
-            "topic's max.message.bytes"
+            f"a message of {len(value)} bytes is too large for topic {item.topic!r} at {self._kafka.bootstrap}; raise "
+            "the topic's max.message.bytes"
         )
         raise MessageTooLarge(msg)
 

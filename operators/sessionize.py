@@ -78,7 +78,10 @@ class _SessionizeLogic(StatefulBatchLogic[SessionItem, Emitted, bytes]):
     def on_eof(self) -> tuple[list[Emitted], bool]:
         if self._config.stop.is_set() or self._sessions is None:
             return [], self.RETAIN
-        return self._done([*self._sessions.end()])
+        out: list[Emitted] = []
+        for partition in {session.partition for session in self._sessions.state.sessions.values()}:
+            out.extend(self._sessions.advance_stream(partition, self._config.stream_time.now(partition)))
+        return self._done([*out, *self._sessions.end()])
 
     def notify_at(self) -> datetime | None:
         if self._sessions is None or self._sessions.next_wall_ms >= NEVER:

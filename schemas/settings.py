@@ -149,7 +149,7 @@ class SessionSettings(Section):
     def _possible(self) -> "SessionSettings":
         triggers = (self.idle_after_s, self.checkpoint_events, self.checkpoint_chars, self.checkpoint_age_s)
         if all(trigger is None for trigger in triggers):
-            msg = "no trigger is set, so only a closed session would ever be extracted; set idle_after_s or a checkpoint_*"
+            msg = "no trigger is set, so only closed sessions would be extracted; set idle_after_s or a checkpoint_*"
             raise ValueError(msg)
         if self.idle_after_s is not None and self.lateness_s > self.idle_after_s:
             msg = (

@@ -1,10 +1,14 @@
 """A filled store for the commands to read, and an environment that states no settings."""
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
+from cli.logs import PACKAGES
 from memory.store import Store
 from schemas.claim import Claim, Episode
 from schemas.load_settings import load
@@ -21,6 +25,18 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.upper().startswith(("STRANDLINE_", "OPENAI_")):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def logging_put_back() -> Iterator[None]:
+    """Commands set up logging for their whole process; the tests that follow must not see it."""
+    loggers = [logging.getLogger(name) for name in ("", *PACKAGES)]
+    before = [(logger, logger.level, list(logger.handlers)) for logger in loggers]
+    yield
+    for logger, level, handlers in before:
+        logger.setLevel(level)
+        logger.handlers[:] = handlers
+    structlog.reset_defaults()
 
 
 def outcome(session_id: str, day: int, key: str, text: str, quote: str, number: int) -> Outcome:

@@ -314,3 +314,37 @@ def test_extract_many_slices_at_once_keep_their_answers_apart(endpoint, make_eve
     pieces, outcomes = asyncio.run(go())
     assert [o.scope for o in outcomes] == [p.scope for p in pieces]
     assert all(o.status == ExtractionOutcome.FIRST_PASS and len(o.attempts) == 1 for o in outcomes)
+
+
+def test_extract_adapts_to_a_model_that_takes_no_max_tokens(endpoint, late_order, make_answer, make_claim, step):
+    endpoint.answer(
+        step("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", status=400),
+        step("Unsupported value: 'temperature' does not support 0 with this model.", status=400),
+        make_answer(make_claim()),
+    )
+    outcome = run(endpoint, late_order)
+    assert outcome.status == ExtractionOutcome.FIRST_PASS
+    assert [("max_tokens" in r, "max_completion_tokens" in r, "temperature" in r) for r in endpoint.requests] == [
+        (True, False, True),
+        (False, True, True),
+        (False, True, False),
+    ]
+
+
+def test_extract_address_that_is_none_names_the_setting(endpoint, late_order):
+    with pytest.raises(ModelConfigurationError, match="model.base_url is 'localhost:8000'"):
+        run(endpoint, late_order, base_url="localhost:8000")
+
+
+@pytest.mark.parametrize("mode", ["json_schema", "tools"])
+def test_extract_sends_the_schema_without_titles(endpoint, late_order, make_answer, make_claim, step, mode):
+    endpoint.answer(make_answer(make_claim()))
+    run(endpoint, late_order, mode=mode)
+    request = endpoint.requests[0]
+    if mode == "tools":
+        schema = request["tools"][0]["function"]["parameters"]
+    else:
+        schema = request["response_format"]["json_schema"]["schema"]
+    assert set(schema["properties"]) == {"claims", "digest"}
+    assert "title" not in schema["$defs"]["ExtractedClaim"]["properties"]["quote"]
+    assert (request["temperature"], request["max_tokens"]) == (0.0, 4096)

@@ -86,7 +86,7 @@ def outcome(claims=(), *, events=("e1",), session="s1", digest=None, status="fir
 
 def say(bank, text, key="likes", *, at=T0, session="s1", event=None, digest=None, **rest):
     """Apply one outcome of one event with one claim; return the claim."""
-    event = event or f"{session}-{at}-{text[:8]}"
+    event = event or f"{session}-{at}-{text}"
     made = claim(text, key, at=at, session=session, source=event, scope=bank.scope, **rest)
     bank.apply([outcome([made], events=[event], session=session, digest=digest, scope=bank.scope, at=at)])
     return made

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memory_cases import ADA, DAY, T0, claim, episode, outcome, reopened, say, settings_for, status_of, texts
+from qdrant_client import models
 
 from memory.errors import (
     EmbeddingMismatch,
@@ -214,8 +215,6 @@ def test_a_foreign_row_in_the_collection_is_never_returned(store):
     say(bank, "likes tea")
     point = store.qdrant.scroll(store.alias(ADA), vectors=True).__next__()
     foreign = claim("likes tea and secrets", scope=Scope("shop", "eve"))
-    from qdrant_client import models
-
     store.qdrant.upsert(
         store.alias(ADA), [models.PointStruct(id=foreign.id, vector=point.vector, payload=payload_of(foreign))]
     )

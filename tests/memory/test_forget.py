@@ -1,5 +1,6 @@
 import pytest
 from memory_cases import ADA, DAY, T0, claim, outcome, reopened, say, settings_for, status_of
+from qdrant_client import models
 
 from memory.errors import LedgerKeyMismatch
 from memory.names import ledger_name
@@ -31,7 +32,7 @@ def test_forget_leaves_no_byte_of_it_in_the_folder(tmp_path):
     with reopened(folder) as store:
         bank = store.bank(EVE)
         say(bank, f"likes {SECRET}", digest=f"About {SECRET}.")
-        bank.apply([outcome([], events=["x"], session="s1")])
+        bank.apply([outcome([], events=["x"], session="s1", scope=EVE)])
         say(store.bank(ADA), "likes tea")
         assert SECRET.encode() in bytes_under(folder)
         assert EVE.user.encode() in bytes_under(folder)
@@ -246,6 +247,4 @@ def test_stores_of_two_prefixes_share_nothing():
 
 
 def _point(record):
-    from qdrant_client import models
-
     return models.PointStruct(id=record.id, vector=record.vector, payload=record.payload)

@@ -1,0 +1,66 @@
+import base64
+import json
+
+from operators.dead_letter import FolderSink, LetterKind, from_invalid, from_late, from_rejected
+from operators.decode import Invalid
+from operators.metrics import Metrics
+from operators.session_core import LateEvent
+from schemas.events import Event
+from schemas.message import Message
+from schemas.outcome import ExtractionOutcome, Outcome, Problem
+from schemas.scope import Scope
+from schemas.slice import Slice, SliceReason
+
+SCOPE = Scope("shop", "ann")
+EVENT = Event("e1", "user", 1_000, "hi")
+
+
+def outcome(status, problems=()):
+    return Outcome(
+        scope=SCOPE, session_id="s", slice_id="x", event_ids=("e1",), first_ts_ms=1_000, last_ts_ms=1_000, status=status,
+        model="m", prompt_version="1", problems=problems,
+    )  # fmt: skip
+
+
+def test_invalid_message_keeps_its_bytes_key_headers_and_place():
+    message = Message(b"\xff\x00", "events", 3, 17, 5, b"ann", (("h", b"v"),))
+    letter = from_invalid(Invalid("not_json", "not JSON", message))
+    assert (letter.kind, letter.reason, letter.key, letter.value) == (
+        LetterKind.INVALID,
+        "not_json",
+        b"ann",
+        b"\xff\x00",
+    )
+    assert dict(letter.headers) == {
+        "h": b"v",
+        "strandline-reason": b"not_json",
+        "strandline-detail": b"not JSON",
+        "strandline-from": b"events/3/17",
+    }
+
+
+def test_rejected_and_retry_slices_can_be_fed_in_again():
+    piece = Slice(SCOPE, "s", SliceReason.CLOSED, 0, (EVENT,))
+    rejected = from_rejected(piece, outcome(ExtractionOutcome.REJECTED, (Problem("quote_not_verbatim", "x"),)))
+    retry = from_rejected(piece, outcome(ExtractionOutcome.TO_RETRY))
+    assert (rejected.kind, rejected.reason) == (LetterKind.REJECTED, "quote_not_verbatim")
+    assert (retry.kind, retry.reason) == (LetterKind.RETRY, "provider")
+    assert json.loads(retry.value)["slice"]["events"][0][0] == "e1"
+
+
+def test_folder_sink_writes_a_file_for_each_kind_and_counts(tmp_path):
+    metrics = Metrics()
+    partition = FolderSink(str(tmp_path / "letters"), metrics).build("s", 0, 1)
+    assert not (tmp_path / "letters").exists()
+    partition.write_batch(
+        [
+            from_invalid(Invalid("not_json", "no", Message(b"\xff", "t", 0, 0))),
+            from_invalid(Invalid("no_scope", "no", Message(b"{}", "t", 0, 1))),
+            from_late(LateEvent(SCOPE, "s", EVENT)),
+        ]
+    )
+    invalid = [json.loads(line) for line in (tmp_path / "letters" / "invalid.jsonl").read_text().splitlines()]
+    assert base64.b64decode(invalid[0]["value_base64"]) == b"\xff"
+    assert (invalid[1]["value"], invalid[1]["headers"]["strandline-from"]) == ("{}", "t/0/1")
+    assert len((tmp_path / "letters" / "late.jsonl").read_text().splitlines()) == 1
+    assert metrics.total("strandline_dead_letters_total", topic="invalid.jsonl") == 2

@@ -1,0 +1,49 @@
+import json
+import urllib.error
+import urllib.request
+
+from operators.health import STALE_AFTER_S, Heartbeat, HealthServer
+from operators.metrics import Metrics
+
+
+def get(server, path):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.port}{path}", timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_metrics_are_served_under_the_names_of_the_contract():
+    metrics = Metrics()
+    metrics.event("event").inc(3)
+    with HealthServer("127.0.0.1", 0, metrics, Heartbeat(), {}) as server:
+        status, body = get(server, "/metrics")
+    assert status == 200
+    assert 'strandline_events_total{outcome="event"} 3.0' in body
+
+
+def test_healthz_turns_red_when_the_dataflow_makes_no_progress():
+    now = [0.0]
+    heartbeat = Heartbeat(lambda: now[0])
+    with HealthServer("127.0.0.1", 0, Metrics(), heartbeat, {}) as server:
+        assert get(server, "/healthz")[0] == 200
+        now[0] = STALE_AFTER_S + 1
+        assert get(server, "/healthz")[0] == 503
+        heartbeat.beat()
+        assert get(server, "/healthz")[0] == 200
+
+
+def test_readyz_names_what_cannot_be_reached():
+    def down():
+        msg = "nothing listens"
+        raise ConnectionError(msg)
+
+    checks = {"store": lambda: None, "kafka": down}
+    with HealthServer("127.0.0.1", 0, Metrics(), Heartbeat(), checks) as server:
+        status, body = get(server, "/readyz")
+        assert status == 503
+        assert json.loads(body) == {"store": "ok", "kafka": "ConnectionError: nothing listens"}
+        del checks["kafka"]
+        assert get(server, "/readyz")[0] == 200
+        assert get(server, "/other")[0] == 404
