@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from cli import progress
 from cli.ingest import print_summary, run_job
 from cli.options import DebugOption, JsonOption, settings_from
 from cli.output import note, print_json, print_line, print_text
-from schemas.answers import audited
 from schemas.claim import Claim, ClaimStatus
 from schemas.scope import Scope
 from schemas.settings import KafkaSettings, Settings
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 SAMPLE = files("cli") / "demo_data" / "sessions.jsonl"
 SHOWN = Scope("travel_app", "u-42")
-QUESTION = "Where does the user live, what do they eat, and how should we contact them?"
+QUESTION = "Find a vegan dinner near where the user lives, and confirm it the way the user wants to be contacted."
 PARTITIONS = 4
 
 
@@ -97,13 +95,15 @@ def _now_ms() -> int:
 
 
 def _print_json(summary: IngestSummary, bank: "Bank", settings: Settings) -> None:
+    from memory.views import claim_json  # noqa: PLC0415
+
     vocabulary = settings.keys()
     print_json(
         {
             "summary": summary,
             "app": SHOWN.app,
             "user": SHOWN.user,
-            "claims": [audited(claim, vocabulary) for claim in bank.claims()],
+            "claims": [claim_json(claim, vocabulary) for claim in bank.claims()],
             "context": bank.context(QUESTION, _now_ms()),
         }
     )

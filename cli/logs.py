@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 import structlog
 from structlog.typing import Processor
@@ -11,6 +12,17 @@ from schemas.settings import RunSettings
 
 PACKAGES = ("schemas", "extraction", "memory", "operators", "flows", "cli")
 """The loggers of the project itself."""
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """Writes to whatever `sys.stderr` is at the moment: a run puts another there while native code writes to the old."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
 
 
 def configure(run: RunSettings) -> None:
@@ -43,7 +55,7 @@ def configure(run: RunSettings) -> None:
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
         ]
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Stderr()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import typer
 
-from cli import config, forget, ingest, read, version
+from cli import config, demo, forget, ingest, read, version
 from cli.failures import DONE, FAILED, report
 
 NAME = "strandline"
-GROUPS = (ingest, read, forget, config, version)
+GROUPS = (demo, ingest, read, forget, config, version)
 """Modules of commands, in the order that --help lists them; each has `register(app)`."""
 
 

@@ -51,13 +51,14 @@ class WriteReport(msgspec.Struct, frozen=True, kw_only=True):
     """What an apply did to claims, by action, and what stands afterwards.
 
     `actions`: insert, replace (taken away or rewritten), supersede, merge, conflict, close. `refused`: claims and
-    episodes that a deletion on record covers. `active`: claims that stand, by kind. `conflicts`: claims in conflict.
+    episodes that a deletion on record covers. `statuses`: all claims of the bank, by status. `active`: claims that
+    stand, by kind.
     """
 
     actions: dict[str, int]
     refused: int
+    statuses: dict[str, int]
     active: dict[str, int]
-    conflicts: int
 
 
 class Bank:
@@ -253,6 +254,6 @@ def _report(after: Contents, actions: Counter[str], refused: int) -> WriteReport
     return WriteReport(
         actions=dict(actions),
         refused=refused,
+        statuses=dict(Counter(str(claim.status) for claim in after.claims.values())),
         active=dict(Counter(claim.kind for claim in standing)),
-        conflicts=sum(claim.status is ClaimStatus.CONFLICTING for claim in standing),
     )

@@ -7,7 +7,7 @@ topic later are found at the next start.
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TypedDict
 
@@ -46,6 +46,7 @@ class _Partition(StatefulSourcePartition[Message, Position]):
 
     @override
     def next_batch(self) -> Iterable[Message]:
+        self._source.on_poll()
         if self._source.stop.is_set():
             raise StopIteration
         if self._offsets.fault is not None:
@@ -97,8 +98,13 @@ class KafkaSource(FixedPartitionedSource[Message, Position]):
         *,
         until_end: bool = False,
         share: tuple[int, int] = (0, 1),
+        on_poll: Callable[[], None] = lambda: None,
     ) -> None:
-        """Only remember the settings; nothing connects before the dataflow starts."""
+        """Only remember the settings; nothing connects before the dataflow starts.
+
+        `on_poll` is called whenever the dataflow asks a partition for more, idle or not: a sign of life.
+        """
+        self.on_poll = on_poll
         self.stop = stop
         self.until_end = until_end
         self.ended: dict[int, int] = {}

@@ -27,7 +27,7 @@ _UNSURE: Final = re.compile(
     re.I,
 )
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?:just kidding|only kidding|kidding|joking|hypothetical(?:ly)?|not really|yeah right|in my dreams|i guess|i suppose|i never said|"
+    r"\b(?:just kidding|only kidding|kidding|joking|hypothetical(?:ly)?|not really|yeah right|in my dreams|i guess|i suppose|i think(?=\W*$)|i never said|"
     r"forget (?:what|that)|role[- ]?play|pretend|imaginary|fictional)\b",
     re.I,
 )

@@ -16,15 +16,15 @@ _OPENING: Final = re.compile(
     r"i'm sorry|i am sorry|sorry|cool|fine|good|nice|of course|certainly|absolutely|anyway|by the way|note \d+|day \d+)\b(?!')[\s,!.:;-]*)+",
     re.I,
 )
-_PLEASE: Final = re.compile(r"[\s,]*\b(?:please|thanks|thank you)\b[\s.!]*$", re.I)
+_PLEASE: Final = re.compile(r"[\s,]*\b(?:please|thanks|thank you(?: and goodbye)?|goodbye)\b[\s.!]*$", re.I)
 _PERSON: Final = re.compile(
     r"\b(?:"
-    r"(?P<do_not>(?:I|we|you) (?:don['’]t|do not|dont))"
-    r"|(?P<be>(?:I['’]m|I am|we['’]re|we are|you['’]re|you are))"
+    r"(?P<do_not>(?:I|we|you) (?:don['’;]t|do not|dont))"
+    r"|(?P<be>(?:I['’;]m|I am|we['’;]re|we are|you['’;]re|you are))"
     r"|(?P<were>(?:we|you) were)"
-    r"|(?P<has>(?:I|we|you)(?:['’]ve| have))"
-    r"|(?P<will>(?:I|we|you)['’]ll)"
-    r"|(?P<would>(?:I|we|you)['’]d)"
+    r"|(?P<has>(?:I|we|you)(?:['’;]ve| have))"
+    r"|(?P<will>(?:I|we|you)['’;]ll)"
+    r"|(?P<would>(?:I|we|you)['’;]d)"
     rf"|(?P<verb>(?:I|we|you)(?: {_ADVERB})? (?P<base>{'|'.join(sorted(_BASE_VERBS))}))"
     r"|(?P<possessive>my|our|your|mine|ours|yours)"
     r"|(?P<plain>(?:I(?!\.e)|we|me|us(?!-)|you|myself|ourselves|yourself))"

@@ -37,6 +37,7 @@ def endpoint():
     finally:
         process.kill()
         process.wait()
+        process.stdout.close()
 
 
 def embedding_at(url, **rest):

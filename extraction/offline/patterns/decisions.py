@@ -24,7 +24,7 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            rf"\b(?:I['’]ll|I will|we['’]ll) (?:take|have|choose|pick) (?P<thing>(?!a look|care|note|part|to\b|my\b|some time){THING})"
+            rf"\b(?:I['’]ll|I will|we['’]ll) (?:take|choose|pick) (?P<thing>(?!a look|care|note|part|to\b|my\b|some time){THING})"
         ),
         "{who} chose {thing}.",
         0.85,

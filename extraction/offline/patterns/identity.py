@@ -81,16 +81,16 @@ PATTERNS: Final = (
         "work.role",
         compiled(
             rf"\b(?:I(?:['’]m| am)?(?: currently| now)? work(?:ing)?(?: [\w ]{{1,30}})? as|my (?:job|role|profession|title|occupation) is)"
-            rf" (?:an? |the )?(?P<thing>{THING})"
+            r" (?P<article>an? |the )?(?P<thing>(?:[\w-]+ ){0,4}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|to|at|for|in|with|so|of)\b)"
         ),
-        "{who} works as: {thing}.",
+        "{who} works as {article} {thing}.",
         0.85,
     ),
     Pattern(
         "fact",
         "work.role",
         compiled(
-            rf"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?! (?:of|in training|wannabe))"
+            rf"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?!(?:terrible|bad|horrible|good|great|fast|slow|broke|poor|big|lousy|nervous|careful|safe)\b)(?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?! (?:of|in training|wannabe))"
         ),
         "{who} is {article} {role}.",
     ),

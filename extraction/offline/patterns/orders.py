@@ -139,5 +139,5 @@ def _amounts(sentence: Sentence) -> Iterator[ExtractedClaim]:
 def _dates(sentence: Sentence) -> Iterator[ExtractedClaim]:
     match = _DATED.search(sentence.text)
     if match and sentence.asserts(match) and MASK not in sentence.text:
-        if made := claim(sentence, "fact", "schedule.date", retold(sentence), match=match, confidence=0.8):
+        if made := claim(sentence, "fact", "schedule.date", retold(sentence, match), match=match, confidence=0.8):
             yield made

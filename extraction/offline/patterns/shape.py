@@ -88,7 +88,7 @@ def apply(patterns: Iterable[Pattern], sentence: Sentence) -> Iterator[Extracted
             sentence,
             pattern.kind,
             pattern.key,
-            pattern.text.format(who=who, inside=_inside(who), **groups),
+            " ".join(pattern.text.format(who=who, inside=_inside(who), **groups).split()),
             match=match,
             about="user" if line.is_user else line.speaker,
             confidence=pattern.confidence,
@@ -135,12 +135,14 @@ def claim(  # noqa: PLR0913 - it names every field that a family may set
     )
 
 
-def retold(sentence: Sentence) -> str:
-    """Return the sentence in the third person, seen from who said it."""
-    line = sentence.line
+def retold(sentence: Sentence, match: re.Match[str] | None = None) -> str:
+    """Return the sentence in the third person, seen from who said it; with `match`, from there to the clause's end."""
+    line, text = sentence.line, sentence.text
+    if match:
+        text = text[match.start() : text.index(sentence.clause(match)) + len(sentence.clause(match))]
     if line.is_agent:
-        return retell(sentence.text, "the agent", "the user")
-    return retell(sentence.text, _inside(USER if line.is_user else line.speaker), "the agent")
+        return retell(text, "the agent", "the user")
+    return retell(text, _inside(USER if line.is_user else line.speaker), "the agent")
 
 
 def is_nameable(thing: str) -> bool:
