@@ -1,8 +1,10 @@
 """How Strandline reaches Kafka: settings to client options, time-outs on every call, and errors that say what to do."""
 
 import difflib
+import gc
 import logging
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -138,6 +140,7 @@ def connect(factory: Callable[..., C], kafka: KafkaSettings, config: Mapping[str
     _quiet_client()
     probe_s = min(_PROBE_S, kafka.request_timeout_s / 4)
     deadline = time.monotonic() + kafka.request_timeout_s - probe_s
+    reason = ""
     for share in (_FIRST_TRY, 1.0):
         left = max(0.1, deadline - time.monotonic())
         networks: list[KafkaNetClient] = []
@@ -149,30 +152,35 @@ def connect(factory: Callable[..., C], kafka: KafkaSettings, config: Mapping[str
         try:
             return factory(**config, bootstrap_timeout_ms=int(left * share * 1000), kafka_client=keep)
         except (ClientError, ValueError, OSError) as error:
-            for network in networks:
-                _drop(network)
-            found = diagnose(kafka, probe_s)
-            if found is not None and (found.lasting or share == 1.0):
-                raise KafkaUnavailable(found.sentence) from error
-            if share == 1.0:
-                raise _unusable(kafka, error) from error
-    raise AssertionError  # the second attempt returns or raises
+            reason = f"{type(error).__name__}: {error}"
+        _drop(networks)
+        found = diagnose(kafka, probe_s)
+        if found is not None and (found.lasting or share == 1.0):
+            raise KafkaUnavailable(found.sentence)
+    raise _unusable(kafka, reason)
 
 
-def _drop(network: KafkaNetClient) -> None:
-    """Close what a client that was never built leaves behind: its sockets and the thread that drives them."""
-    try:
-        network.close()
-    except ClientError as error:
-        log.debug("a half-open Kafka client did not close cleanly: %s", error)
+def _drop(networks: list[KafkaNetClient]) -> None:
+    """Close what a client that was never built leaves behind: the thread that drives it, and its sockets.
+
+    kafka-python leaves the sockets of failed attempts to the garbage collector; it is run here, so that a process that
+    tries often does not run out of files.
+    """
+    while networks:
+        try:
+            networks.pop().close()
+        except ClientError as error:
+            log.debug("a half-open Kafka client did not close cleanly: %s", error)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
-def _unusable(kafka: KafkaSettings, error: Exception) -> KafkaUnavailable:
-    msg = (
-        f"{kafka.bootstrap} answers, but the client cannot use it ({type(error).__name__}: {error}); "
-        "check the broker's advertised.listeners, and its version (2.1 or newer)"
+def _unusable(kafka: KafkaSettings, reason: str) -> KafkaUnavailable:
+    return KafkaUnavailable(
+        f"{kafka.bootstrap} answers, but the client cannot use it ({reason}); check the broker's advertised.listeners, "
+        "and its version (2.1 or newer)"
     )
-    return KafkaUnavailable(msg)
 
 
 class Admin:
@@ -246,7 +254,7 @@ class Admin:
         except TopicAlreadyExistsError:
             raise
         except ClientError as error:
-            raise _unusable(self._kafka, error) from error
+            raise _unusable(self._kafka, f"{type(error).__name__}: {error}") from error
 
 
 def check(kafka: KafkaSettings, topics: Iterable[str] | None = None) -> None:

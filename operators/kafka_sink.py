@@ -65,25 +65,30 @@ class KafkaSink(DynamicSink[Outgoing]):
 
 
 class _Partition(StatelessSinkPartition[Outgoing]):
-    """One worker's producer."""
+    """One worker's producer.
+
+    A message that is too large leaves kafka-python's idempotent producer in a fatal state, in which it refuses everything
+    behind it with the same error. So the producer is replaced then, and each message that was refused is tried alone.
+    """
 
     def __init__(self, kafka: KafkaSettings, delivery_timeout_s: float) -> None:
-        config = producer_config(kafka, delivery_timeout_s)
         self._kafka = kafka
-        self._flush_s = config["delivery_timeout_ms"] / 1000 + 1
-        self._producer: Any = connect(KafkaProducer, kafka, config)
+        self._config = producer_config(kafka, delivery_timeout_s)
+        self._flush_s = self._config["delivery_timeout_ms"] / 1000 + 1
+        self._producer: Any = connect(KafkaProducer, kafka, self._config)
 
     @override
     def write_batch(self, items: list[Outgoing]) -> None:
         for item in self._write(items):
-            self._write_head(item)
+            if self._write([item]):
+                self._write_head(item)
 
     @override
     def close(self) -> None:
         self._producer.close(timeout=_CLOSE_S)
 
     def _write(self, items: Sequence[Outgoing]) -> list[Outgoing]:
-        """Send the messages and wait for all of them; return those that are too large for the broker."""
+        """Send the messages and wait for all of them; return those that were refused because one is too large."""
         deadline = time.monotonic() + self._flush_s
         sent: list[tuple[Outgoing, Any]] = []
         refused: list[Outgoing] = []
@@ -101,10 +106,12 @@ class _Partition(StatelessSinkPartition[Outgoing]):
         for item, future in sent:
             if future.succeeded():
                 continue
-            if isinstance(future.exception, _TOO_LARGE):
-                refused.append(item)
-            else:
+            if not isinstance(future.exception, _TOO_LARGE):
                 self._fail(item.topic, future.exception)
+            refused.append(item)
+        if refused:
+            self._producer.close(timeout=_CLOSE_S)
+            self._producer = connect(KafkaProducer, self._kafka, self._config)
         return refused
 
     def _send(self, item: Outgoing) -> Any:

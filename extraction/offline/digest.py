@@ -16,11 +16,13 @@ HIGH_VALUE: Final = ("identifier", "amount", "email")
 
 _OUTCOME: Final = re.compile(
     r"\b(?:booked|reserved|confirmed|scheduled|cancell?ed|submitted|updated|shipped|refund\w*|delivered|completed|deployed|unavailable|unable|unsuccessful|"
-    r"no (?:room|table|viewing|flights?)|not (?:successful|available|able)|failed|will (?:contact|send|call|be)|is late|balance is|noted)\b",
+    r"no (?:room|table|viewing|flights?)|not (?:successful|available|able)|failed|will (?:contact|send|call|be)"
+    r"|is late|balance is|noted)\b",
     re.I,
 )
 _GREETING: Final = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|there|good (?:morning|afternoon|evening)|yes|no|ok|okay|please|thanks|thank you|bye|goodbye)\b\W*)*$",
+    r"^\W*(?:(?:hi|hello|hey|there|good (?:morning|afternoon|evening)|yes|no|ok|okay|please|thanks|thank you|bye"
+    r"|goodbye)\b\W*)*$",
     re.I,
 )
 _MAX_PART: Final = 200

@@ -21,18 +21,22 @@ _INVERTED: Final = re.compile(
 )
 _UNSURE: Final = re.compile(
     r"\b(?:if|unless|whether|maybe|perhaps|probably|possibly|might|suppose|supposing|imagine|pretend|assume|assuming|"
-    r"hypothetically|i (?:think|guess|believe|wish|doubt|hope|wonder)|we think|wish|would|wouldn't|could|what about|for example|e\.g|"
-    r"used to|not sure|don't (?:think|know)|do not (?:think|know)|never said|not true|no idea|say(?:ing)? that|let's say|lest|when|"
+    r"hypothetically|i (?:think|guess|believe|wish|doubt|hope|wonder)|we think|wish|would|wouldn't|could"
+    r"|what about|for example|e\.g|"
+    r"used to|not sure|don't (?:think|know)|do not (?:think|know)|never said|not true|no idea|say(?:ing)? that"
+    r"|let's say|lest|when|"
     r"as though|pretending|you (?:think|said|say|know)|don't you|do you|does (?:he|she|it)|forget)\b",
     re.I,
 )
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?:just kidding|only kidding|kidding|joking|hypothetical(?:ly)?|not really|yeah right|in my dreams|i guess|i suppose|i think(?=\W*$)|i never said|"
+    r"\b(?:just kidding|only kidding|kidding|joking|hypothetical(?:ly)?|not really|yeah right|in my dreams"
+    r"|i guess|i suppose|i think(?=\W*$)|i never said|"
     r"forget (?:what|that)|role[- ]?play|pretend|imaginary|fictional)\b",
     re.I,
 )
 _REPORTED: Final = re.compile(
-    r"\b(?!(?:I|i|we|as)\b)[\w']+\s+(?:also |just |always |still |once )?(?:says|said|thinks|thought|claims?|claimed|told|tells|wrote|writes|texted|"
+    r"\b(?!(?:I|i|we|as)\b)[\w']+\s+(?:also |just |always |still |once )?(?:says|said|thinks|thought|claims?"
+    r"|claimed|told|tells|wrote|writes|texted|"
     r"insists|insisted|believes|asked|mentioned|replied|suggested|recommended|heard|posted|quoted?|sings|sang)\b",
     re.I,
 )
@@ -60,7 +64,11 @@ class Sentence:
     def asserts(self, match: re.Match[str]) -> bool:
         """Whether the speaker asserts what `match` found: not asked, supposed, doubted, reported or quoted."""
         before = self.text[: match.start()]
-        if (self.is_question and not self._is_aside(match)) or len(_QUOTE_MARK.findall(before)) % 2 or _TAKEN_BACK.search(self.text):
+        if (
+            (self.is_question and not self._is_aside(match))
+            or len(_QUOTE_MARK.findall(before)) % 2
+            or _TAKEN_BACK.search(self.text)
+        ):
             return False
         return not _UNSURE.search(before) and not _REPORTED.search(before)
 

@@ -49,7 +49,8 @@ def complete(raw: bytes, created_s: int) -> dict[str, Any]:
     try:
         text = answer(messages).model_dump_json()
     except NoTranscriptError as error:
-        raise RequestError(f"{MODEL_NAME} only extracts from transcripts: {error}", "messages") from None
+        msg = f"{MODEL_NAME} only extracts from transcripts: {error}"
+        raise RequestError(msg, "messages") from None
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     identity = blake2b(raw, digest_size=12).hexdigest()
     if function:
@@ -69,22 +70,25 @@ def _parse(raw: bytes) -> dict[str, Any]:
     try:
         request = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise RequestError(f"the body is not JSON: {error}") from None
+        msg = f"the body is not JSON: {error}"
+        raise RequestError(msg) from None
     if not isinstance(request, dict):
-        raise RequestError(f"the body is a JSON {type(request).__name__}, not an object")
+        msg = f"the body is a JSON {type(request).__name__}, not an object"
+        raise RequestError(msg)
     if request.get("stream"):
-        raise RequestError(f"{MODEL_NAME} does not stream; send stream: false", "stream", code="unsupported_value")
+        msg = f"{MODEL_NAME} does not stream; send stream: false"
+        raise RequestError(msg, "stream", code="unsupported_value")
     if request.get("n") not in (None, 1):
-        raise RequestError(
-            f"{MODEL_NAME} gives one choice; n={request['n']} was asked for", "n", code="unsupported_value"
-        )
+        msg = f"{MODEL_NAME} gives one choice; n={request['n']} was asked for"
+        raise RequestError(msg, "n", code="unsupported_value")
     return request
 
 
 def _messages(request: Mapping[str, Any]) -> Sequence[Mapping[str, object]]:
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
-        raise RequestError("messages must be a list of objects, at least one", "messages")
+        msg = "messages must be a list of objects, at least one"
+        raise RequestError(msg, "messages")
     return messages
 
 
@@ -106,7 +110,8 @@ def _function(request: Mapping[str, Any]) -> str:
         choice["function"]["name"] if isinstance(choice, dict) and isinstance(choice.get("function"), dict) else None
     )
     if not names or (wanted is not None and wanted not in names):
-        raise RequestError(f"tool_choice names {wanted!r}, tools hold {names}", "tool_choice")
+        msg = f"tool_choice names {wanted!r}, tools hold {names}"
+        raise RequestError(msg, "tool_choice")
     return str(wanted or names[0])
 
 

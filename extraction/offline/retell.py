@@ -1,19 +1,30 @@
-"""First and second person into third: "I'll send you my papers" is retold as "The user will send the agent the user's papers"."""
+"""First and second person into third: "I'll send you mine" becomes "The user will send the agent the user's"."""
 
 import re
 from typing import Final
 
 _BASE_VERBS: Final = frozenset(
-    "proceed confirm check look receive order return contact offer apologize recommend suggest assume hope believe accept add agree already arrive ask book bring buy call cancel change choose come commute cook deploy depend deserve do drink drive "
-    "eat enjoy expect fancy feel fly forget get give go hate have host keep know lead like live look love manage mean need own owe "
-    "pay plan play pick prefer promise refuse rent require run say see sell send serve share sing sit skip sleep speak spend stay "
-    "still study suggest take teach tend think travel trust try understand use visit walk want watch wear wish work worry write".split()
+    "wake remember notice proceed confirm check look receive order return contact offer apologize recommend"
+    " suggest assume hope believe accept add agree already arrive ask book bring buy call cancel change choose"
+    " come commute cook deploy depend deserve do drink drive "
+    "eat enjoy expect fancy feel fly forget get give go hate have host keep know lead like live look love manage"
+    " mean need own owe "
+    "pay plan play pick prefer promise refuse rent require run say see sell send serve share sing sit skip sleep"
+    " speak spend stay "
+    "still study suggest take teach tend think travel trust try understand use visit walk want watch wear wish"
+    " work worry write".split()
 ) - {"already", "still"}
-_ADVERB: Final = r"(?:also|just|really|still|now|already|always|never|usually|currently|only|often|strongly|actually|mostly|generally)"
+_ADVERB: Final = (
+    r"(?:also|just|really|still|now|already|always|never|usually|currently|only|often|strongly"
+    r"|actually|mostly|generally)"
+)
 _OPENING: Final = re.compile(
-    r"^(?:\W*(?:\d+[.)]\s*)?(?:hi|hello|hey|ok|okay|yes|yeah|yep|no|nope|well|oh|great|thanks|thank you(?: so much)?|sure|right|alright|all right|"
-    r"excellent|perfect|awesome|wonderful|actually|also|and|but|so|then|please|good news|great news|unfortunately|understood|noted|got it|"
-    r"i'm sorry|i am sorry|sorry|cool|fine|good|nice|of course|certainly|absolutely|anyway|by the way|note \d+|day \d+)\b(?!')[\s,!.:;-]*)+",
+    r"^(?:\W*(?:\d+[.)]\s*)?(?:hi|hello|hey|ok|okay|yes|yeah|yep|no|nope|well|oh|great|thanks"
+    r"|thank you(?: so much)?|sure|right|alright|all right|"
+    r"excellent|perfect|awesome|wonderful|actually|also|and|but|so|then|please|good news|great news|unfortunately"
+    r"|understood|noted|got it|"
+    r"i'm sorry|i am sorry|sorry|cool|fine|good|nice|of course|certainly|absolutely|anyway|by the way|ugh|omg|ah"
+    r"|nah|wow|oops|please help|help|note \d+|day \d+)\b(?!')[\s,!.:;-]*)+",
     re.I,
 )
 _PLEASE: Final = re.compile(r"[\s,]*\b(?:please|thanks|thank you(?: and goodbye)?|goodbye)\b[\s.!]*$", re.I)

@@ -8,12 +8,15 @@ from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
 _FORGET: Final = re.compile(
-    r"\b(?:forget|ignore|disregard|scratch|don['’]t (?:remember|save|store|keep)|do not (?:remember|save|store|keep)|strike)\b"
-    r"(?: (?:what I (?:just )?said|that|everything|it|the thing|my \w+|I (?:ever )?said))*(?: about (?P<topic>[^.;!?]+))?",
+    r"\b(?:forget|ignore|disregard|scratch|don['’]t (?:remember|save|store|keep)|do not (?:remember|save|store"
+    r"|keep)|strike)\b"
+    r"(?: (?:what I (?:just )?said|that|everything|it|the thing|my \w+"
+    r"|I (?:ever )?said))*(?: about (?P<topic>[^.;!?]+))?",
     re.I,
 )
 _REMARK: Final = re.compile(
-    r"\b(?:what I (?:just )?said|that I said|about|I (?:ever )?said|don['’]t (?:remember|save|store|keep) (?:that|this|it)|forget (?:that|it)\W*$)",
+    r"\b(?:what I (?:just )?said|that I said|about|I (?:ever )?said|don['’]t (?:remember|save|store|keep) (?:that"
+    r"|this|it)|forget (?:that|it)\W*$)",
     re.I,
 )
 _WORD: Final = re.compile(r"\w{4,}")

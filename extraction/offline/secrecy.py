@@ -7,11 +7,14 @@ MASK: Final = "\N{FULL BLOCK}"
 """Stands for one character of a secret. Of the same width, so that spans of a masked line are spans of the line."""
 
 _KINDS: Final = (
-    r"(?:(?:bank|card|security|debit|credit|online)\W)?(?:pin(?: ?code| number)?|pass ?(?:word|code|phrase)|cvv2?|cvc2?|"
-    r"security (?:code|answer)|one[- ]time (?:code|password)|otp|secret (?:code|word|answer)|api key|social security number|ssn)"
+    r"(?:(?:bank|card|security|debit|credit|online)\W)?(?:pin(?: ?code| number)?|pass ?(?:word|code|phrase)|cvv2?"
+    r"|cvc2?|"
+    r"security (?:code|answer)|one[- ]time (?:code|password)|otp|secret (?:code|word|answer)|api key"
+    r"|social security number|ssn)"
 )
 _TOLD: Final = re.compile(
-    rf"\b{_KINDS}(?![\w-])(?:\s+(?:is|was|it'?s|number|code|for [\w ]{{1,20}} is))*\s*(?::|=|#|-|,)?\s*(?P<secret>[^\s,;]+)",
+    rf"\b{_KINDS}(?![\w-])(?:\s+(?:is|was|it'?s|number|code|for [\w ]{{1,20}} is))*\s*(?::|=|#|-"
+    r"|,)?\s*(?P<secret>[^\s,;]+)",
     re.I,
 )
 _SECRET_SHAPE: Final = re.compile(r"\S*[\d@#$%^&*_]\S*")
@@ -19,10 +22,14 @@ _LONG: Final = re.compile(r"\b\d(?:[ -]?\d){13,18}\b")
 _KEY: Final = re.compile(r"\b(?:sk|pk|ghp|xox[bp])[-_][A-Za-z0-9_-]{12,}")
 _ASKS_DIGITS: Final = re.compile(r"\b(?:pin|cvv2?|cvc2?|security code|one[- ]time (?:code|password)|otp)\b", re.I)
 _ASKS_WORDS: Final = re.compile(
-    r"\b(?:pass ?(?:word|code|phrase)|security (?:answer|question)|maiden name|name of the pet|social security number)\b", re.I
+    r"\b(?:pass ?(?:word|code|phrase)|security (?:answer|question)|maiden name|name of the pet"
+    r"|social security number)\b",
+    re.I,
 )
 _SHORT_DIGITS: Final = re.compile(r"(?<![\w.,/:$€£-])(?P<secret>\d{3,6})(?![\w/:-]|[.,]\d)")
-_OTHER_NUMBER: Final = re.compile(r"\b(?:account|acct?|order|booking|flight|room|ticket|case)\W*(?:(?:number|no|id|is)\W*)*$", re.I)
+_OTHER_NUMBER: Final = re.compile(
+    r"\b(?:account|acct?|order|booking|flight|room|ticket|case)\W*(?:(?:number|no|id|is)\W*)*$", re.I
+)
 _SHORT_ANSWER_WORDS: Final = 4
 
 

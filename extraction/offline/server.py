@@ -77,14 +77,16 @@ class _Handler(BaseHTTPRequestHandler):
         if self._path() == "/v1/models":
             self._send(200, models(int(time.time())))
         else:
-            self._refuse(RequestError(f"there is no GET {self.path}", status=404, code="not_found"))
+            msg = f"there is no GET {self.path}"
+            self._refuse(RequestError(msg, status=404, code="not_found"))
 
     def do_POST(self) -> None:
         """Serve a chat completion."""
         try:
             raw = self._body()
             if self._path() != "/v1/chat/completions":
-                raise RequestError(f"there is no POST {self.path}", status=404, code="not_found")
+                msg = f"there is no POST {self.path}"
+                raise RequestError(msg, status=404, code="not_found")
             self._send(200, complete(raw, int(time.time())))
         except RequestError as error:
             self._refuse(error)
@@ -99,10 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not length.isdigit():
             self.close_connection = True
-            raise RequestError("a Content-Length is needed", status=411)
+            msg = "a Content-Length is needed"
+            raise RequestError(msg, status=411)
         if int(length) > MAX_BODY_BYTES:
             self.close_connection = True
-            raise RequestError(f"the body has {length} bytes, {MAX_BODY_BYTES} are taken", status=413)
+            msg = f"the body has {length} bytes, {MAX_BODY_BYTES} are taken"
+            raise RequestError(msg, status=413)
         return self.rfile.read(int(length))
 
     def _refuse(self, error: RequestError) -> None:

@@ -1,5 +1,6 @@
 """What only Apache Kafka shows: retention, authentication, TLS, transactions, limits of size, topics made anew."""
 
+import importlib.util
 import threading
 import time
 
@@ -164,13 +165,19 @@ def test_source_codec_that_is_not_installed_is_named(apache_kafka: ApacheKafka) 
     kafka = new_topic(apache_kafka.bootstrap, partitions=1)
     _configure(kafka, compression_type="snappy")
     produce(kafka, [b"x" * 500])
-    try:
-        import snappy  # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("snappy") is None:
         with pytest.raises(CodecMissing, match="pip install python-snappy"):
             pump(KafkaSource(kafka, Metrics(), threading.Event(), until_end=True))
     else:
         assert [message.value for message in read_to_end(kafka)] == [b"x" * 500]
+
+
+def test_sink_missing_topic_is_named(apache_kafka: ApacheKafka) -> None:
+    kafka = new_topic(apache_kafka.bootstrap, request_timeout_s=1.0)
+    writer = KafkaSink(kafka, delivery_timeout_s=2.0).build("out", 0, 1)
+    with pytest.raises(TopicMissing, match="no topic 'never-made'"):
+        writer.write_batch([Outgoing("never-made", b"k", b"v")])
+    writer.close()
 
 
 def test_sink_oversize_letter_keeps_its_head_and_says_so(apache_kafka: ApacheKafka) -> None:

@@ -9,7 +9,7 @@ from bytewax.testing import TestingSource, run_main
 from kafka_cases import new_topic, produce, read_to_end
 
 from operators.embedded_broker import EmbeddedBroker
-from operators.kafka_errors import KafkaUnavailable, TopicMissing
+from operators.kafka_errors import KafkaUnavailable
 from operators.kafka_sink import KafkaSink, Outgoing
 from schemas.settings import KafkaSettings
 
@@ -39,14 +39,6 @@ def test_sink_keeps_the_order_of_a_key(embedded_kafka: str) -> None:
         writer.write_batch([Outgoing(kafka.topic, b"same", b"%d" % number) for number in range(start, start + 100)])
     writer.close()
     assert [int(message.value or b"") for message in read_to_end(kafka)] == list(range(300))
-
-
-def test_sink_missing_topic_is_named(embedded_kafka: str) -> None:
-    kafka = new_topic(embedded_kafka, request_timeout_s=1.0)
-    writer = KafkaSink(kafka, delivery_timeout_s=2.0).build("out", 0, 1)
-    with pytest.raises(TopicMissing, match="no topic 'never-made'"):
-        writer.write_batch([Outgoing("never-made", b"k", b"v")])
-    writer.close()
 
 
 def test_sink_broker_that_goes_away_is_told_in_time() -> None:

@@ -11,19 +11,24 @@ from schemas.extraction import ExtractedClaim
 EMAIL: Final = compiled(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ID: Final = r"#?(?P<id>(?=[\w-]*\d)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)(?![\w-])"
 _MY_EMAIL: Final = compiled(
-    rf"\bmy (?:new |work |private |personal |home )?e-?mail(?: address)?(?: is| to|:| has changed to| is now)* (?P<value>{EMAIL.pattern})|"
-    rf"\b(?:e-?mail(?:ed)?|reach|contact|write to|write|send (?:it|them|everything)) (?:me )?(?:only )?(?:by e-?mail )?(?:at|to) (?P<value2>{EMAIL.pattern})|"
+    r"\bmy (?:new |work |private |personal |home )?e-?mail(?: address)?(?: is| to|:| has changed to"
+    rf"| is now)* (?P<value>{EMAIL.pattern})|"
+    r"\b(?:e-?mail(?:ed)?|reach|contact|write to|write|send (?:it|them"
+    rf"|everything)) (?:me )?(?:only )?(?:by e-?mail )?(?:at|to) (?P<value2>{EMAIL.pattern})|"
     rf"\be-?mail at (?P<value3>{EMAIL.pattern})"
 )
 _MY_PHONE: Final = compiled(
-    r"\b(?:my (?:new |work |mobile |cell |home |phone |telephone )*(?:number|phone|mobile|cell)(?: number)?(?: is| to|:)?(?: now)?|(?:call|text|phone|ring|reach) me (?:on|at))"
+    r"\b(?:my (?:new |work |mobile |cell |home |phone |telephone )*(?:number|phone|mobile|cell)(?: number)?(?: is"
+    r"| to|:)?(?: now)?|(?:call|text|phone|ring|reach) me (?:on|at))"
     r" (?P<value>\+?\(?\d[\d ()./-]{5,18}\d)\b"
 )
 _MY_ACCOUNT: Final = compiled(
-    rf"\b(?:my |the )?(?P<what>(?:account|acct?|customer|member(?:ship)?|client|policy|loyalty|frequent[- ]flyer|iban)(?: (?:number|no|id|#))?)\.?(?: is|:| =|,| number is)* {_ID}"
+    r"\b(?:my |the )?(?P<what>(?:account|acct?|customer|member(?:ship)?|client|policy|loyalty|frequent[- ]flyer"
+    rf"|iban)(?: (?:number|no|id|#))?)\.?(?: is|:| =|,| number is)* {_ID}"
 )
 _BARE_ID: Final = compiled(
-    rf"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|account|acct|number|is|here|id)\b\W*)*{_ID}\W*$"
+    r"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|account|acct|number|is|here"
+    rf"|id)\b\W*)*{_ID}\W*$"
 )
 _ASKS_ACCOUNT: Final = compiled(
     r"\byour (?P<what>(?:account|customer|member(?:ship)?|policy|client|loyalty) (?:number|id))\b"

@@ -5,18 +5,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import STOP, THING, Pattern, apply, claim, compiled
+from extraction.offline.patterns.shape import THING, Pattern, apply, claim, compiled
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
-_START: Final = r"^\W*(?:(?:ok|okay|yes|yeah|great|sure|alright|perfect|well|then|so|actually|good|fine|no|thanks|hi|hello|great|please|and|just|then|also|oh|hmm+|never ?mind|instead)\b\W*)*"
+_START: Final = (
+    r"^\W*(?:(?:ok|okay|yes|yeah|great|sure|alright|perfect|well|then|so|actually|good|fine|no|thanks"
+    r"|hi|hello|great|please|and|just|then|also|oh|hmm+|never ?mind|instead|wait|sorry|i['’]m sorry|i am sorry"
+    r"|you know what)\b\W*)*"
+)
 _REST: Final = r"(?P<thing>[^.;!?()█]+)"
 PATTERNS: Final = (
     Pattern(
         "decision",
         "decision",
         compiled(
-            rf"\b(?:let['’]?s|I['’]ll|I will|we['’]ll|I(?:['’]d| would) (?:like|want) to) (?:go|stick|stay) with (?P<thing>{THING})"
+            r"\b(?:let['’]?s|I['’]ll|I will|we['’]ll|I(?:['’]d| would) (?:like|want) to) (?:go|stick"
+            rf"|stay) with (?P<thing>{THING})"
         ),
         "{who} chose {thing}.",
     ),
@@ -24,7 +29,8 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            rf"\b(?:I['’]ll|I will|we['’]ll) (?:take|choose|pick) (?P<thing>(?!a look|care|note|part|to\b|my\b|some time){THING})"
+            r"\b(?:I['’]ll|I will|we['’]ll) (?:take|choose|pick) (?P<thing>(?!a look|care|note|part|to\b|my\b"
+            rf"|some time){THING})"
         ),
         "{who} chose {thing}.",
         0.85,
@@ -33,7 +39,8 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            rf"\b(?:I|we)(?:['’]ve| have) (?:decided|chosen|settled|opted|agreed) (?P<how>on|for|to|not to|against)? ?(?P<thing>{THING})"
+            r"\b(?:I|we)(?:['’]ve| have) (?:decided|chosen|settled|opted|agreed) (?P<how>on|for|to|not to"
+            rf"|against)? ?(?P<thing>{THING})"
         ),
         "{who} decided {how} {thing}.",
         0.9,
@@ -49,7 +56,8 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            rf"\blet['’]?s (?P<verb>deploy|use|book|order|move|migrate|ship|schedule|switch|do|make it|cancel|keep|start) (?P<thing>{THING})"
+            r"\blet['’]?s (?P<verb>deploy|use|book|order|move|migrate|ship|schedule|switch|do|make it|cancel|keep"
+            rf"|start) (?P<thing>{THING})"
         ),
         "{who} decided to {verb} {thing}.",
         0.85,
@@ -58,7 +66,8 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            rf"{_START}(?:go ahead and |you can |could you please )?(?P<verb>book|reserve|order|buy|cancel|confirm|schedule|finalize|finalise) (?:me |us )?{_REST}$"
+            rf"{_START}(?:go ahead and |you can |could you please )?(?P<verb>book|reserve|order|buy|cancel|confirm"
+            rf"|schedule|finalize|finalise) (?:me |us )?{_REST}$"
         ),
         "{who} told the agent to {verb} {thing}.",
         0.85,
@@ -67,7 +76,8 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            rf"{_START}(?P<verb>change|switch|move|make) (?P<what>it|that|them|the [\w -]{{3,30}}?|my [\w -]{{3,30}}?) (?P<to>to )?(?P<value>(?!a \b|sure|happen|quick|fast|snappy|work|up\b)(?=\S*[\dA-Z]|\w+ (?:am|pm)){THING})"
+            rf"{_START}(?P<verb>change|switch|move|make) (?P<what>it|that|them|the [\w -]{{3,30}}?"
+            rf"|my [\w -]{{3,30}}?) (?P<to>to )?(?P<value>(?-i:(?:(?:the|a|an) )?[\dA-Z]){THING})"
         ),
         "{who} changed the request to {value}.",
         0.75,
@@ -76,11 +86,14 @@ PATTERNS: Final = (
     ),
 )
 _YES: Final = compiled(
-    r"^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|absolutely|definitely|certainly|of course|sounds (?:good|great|perfect)|perfect|great|that works|please do|go ahead|go for it|book it|do it|correct)\b"
+    r"^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|absolutely|definitely|certainly|of course|sounds (?:good|great"
+    r"|perfect)|perfect|great|that works|please do|go ahead|go for it|book it|do it|correct)\b"
     r"(?!.*\b(?:but|not|n't|no|instead|wait|change|different|only|if|actually|can you|could you)\b)"
 )
 _OFFER: Final = compiled(
-    r"^(?:(?:ok|okay|great|alright|so|now|would|shall|should|can|may|do)\W+)*(?:(?:I|we|you like me to|you want me to|like me to|want me to)\b).{0,40}\b(?:book|reserve|order|confirm|cancel|schedule|refund|finali[sz]e|"
+    r"^(?:(?:ok|okay|great|alright|so|now|would|shall|should|can|may|do)\W+)*(?:(?:I|we|you like me to"
+    r"|you want me to|like me to|want me to)\b).{0,40}\b(?:book|reserve|order|confirm|cancel|schedule|refund"
+    r"|finali[sz]e|"
     r"buy|purchase|send|change|submit|place|renew|upgrade|open|close|deploy|go ahead)\b.*\?"
 )
 _MAX_OFFER: Final = 220

@@ -7,11 +7,15 @@ from extraction.offline.patterns.shape import claim, compiled, is_change
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
-REGION: Final = r"(?P<region>(?:eu|us|ap|sa|ca|me|af|il|asia|europe|northamerica|southamerica|australia|us-gov|cn)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)(?:-?\d[a-z]?)?)\b"
+REGION: Final = (
+    r"(?P<region>(?:eu|us|ap|sa|ca|me|af|il|asia|europe|northamerica|southamerica|australia|us-gov"
+    r"|cn)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)(?:-?\d[a-z]?)?)\b"
+)
 _SERVICE: Final = r"(?P<service>(?:[\w-]+[-_]\w+|[A-Za-z]\w*))"
 _OURS: Final = compiled(
     rf"\b(?:we|I|our (?:[\w-]+ ){{0,3}}[\w-]+|my (?:[\w-]+ ){{0,3}}[\w-]+) (?:now |currently |always |only |also )*"
-    rf"(?:deploy|run|host|are hosted|is hosted|runs|lives?|sits?|are running|is running|is|are|moved|have moved|migrated|switched)(?: everything| it all| all)?(?: now)? (?:to|in|on|from \S+ to) (?:the )?(?:\w+ )?{REGION}"
+    r"(?:deploy|run|host|are hosted|is hosted|runs|lives?|sits?|are running|is running|is|are|moved|have moved"
+    rf"|migrated|switched)(?: everything| it all| all)?(?: now)? (?:to|in|on|from \S+ to) (?:the )?(?:\w+ )?{REGION}"
 )
 _REGION_IS: Final = compiled(rf"\b(?:our|my) (?:[\w-]+ ){{0,2}}region is (?:now )?{REGION}")
 _DEPLOYED: Final = compiled(rf"\b(?:deployed|migrated|moved) {_SERVICE} to {REGION}")

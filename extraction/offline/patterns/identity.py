@@ -5,19 +5,27 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import NAME, STOP, THING, Pattern, apply, claim, compiled
+from extraction.offline.patterns.shape import NAME, Pattern, apply, claim, compiled
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
 _NOT_NAMES: Final = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november "
-    "december german french english american british italian spanish dutch indian chinese japanese canadian mexican polish swedish irish "
-    "australian russian portuguese brazilian korean turkish greek danish finnish norwegian european asian african catholic muslim jewish "
-    "christian hindu buddhist vegan vegetarian pescatarian sorry fine good great ok okay not now here back ready sure happy glad looking "
-    "trying going having in at on from the an so very just still also yes no none nope unavailable correct right same mine i it me done "
-    "hi hello hey thanks thank you please what why who when where how any anything everything nothing something never already all that "
-    "this these those is are was what's whatever skip unknown confirmed asap urgent my your our walking driving public transit uber lyft "
-    "actually wait let can could would well i'm i've i'll don't doctor dr mr mrs ms maybe and or but if do does have need want help cancel "
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
+    " september october november "
+    "december german french english american british italian spanish dutch indian chinese japanese canadian"
+    " mexican polish swedish irish "
+    "australian russian portuguese brazilian korean turkish greek danish finnish norwegian european asian"
+    " african catholic muslim jewish "
+    "christian hindu buddhist vegan vegetarian pescatarian sorry fine good great ok okay not now here back ready"
+    " sure happy glad looking "
+    "trying going having in at on from the an so very just still also yes no none nope unavailable correct right"
+    " same mine i it me done "
+    "hi hello hey thanks thank you please what why who when where how any anything everything nothing something"
+    " never already all that "
+    "this these those is are was what's whatever skip unknown confirmed asap urgent my your our walking driving"
+    " public transit uber lyft "
+    "actually wait let can could would well i'm i've i'll don't doctor dr mr mrs ms maybe and or but if do does"
+    " have need want help cancel "
     "hotel room inn ticks available because unfortunately interested calling travelling traveling new".split()
 )
 _JOBS: Final = (
@@ -29,22 +37,28 @@ _JOBS: Final = (
     r"tutor|coach|trainer|producer|marketer|sre|dba|product owner|data engineer|retiree|pensioner)"
 )
 _PLACE: Final = (
-    rf"(?-i:(?P<place>{NAME}(?:, (?:[A-Z]{{2}}\b|[A-Z]\w+(?=\s*(?:[.!?;]|$))))?)|(?P<lower>[a-z]{{3,}}(?: [a-z]{{3,}})?)"
+    rf"(?-i:(?P<place>{NAME}(?:, (?:[A-Z]{{2}}\b|[A-Z]\w+(?=\s*(?:[.!?;]|$))))?)"
+    rf"|(?P<lower>[a-z]{{3,}}(?: [a-z]{{3,}})?)"
     r"(?=\s*(?:[.,!?;]|$|\s(?:now|and|but)\b)))"
 )
 _NOT_PLACES: Final = frozenset(
-    "the a an my your his her our their this that those these one here there where back tears somewhere another new different fear peace "
-    "person order general bed trouble love case need touch town house home apartment flat place city country area next same today now "
+    "the a an my your his her our their this that those these one here there where back tears somewhere another"
+    " new different fear peace "
+    "person order general bed trouble love case need touch town house home apartment flat place city country"
+    " area next same today now "
     "tomorrow room bigger smaller downtown abroad".split()
 )
 _ZONE: Final = (
-    r"(?P<zone>(?:(?:US )?(?:pacific|eastern|central|mountain|atlantic|indian|japan|british|greenwich|central european|eastern european)"
-    r"(?: (?:standard|daylight|summer|mean))? time|(?-i:UTC|GMT|CET|CEST|EET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|IST|JST|BST|AEST|WET)\b"
+    r"(?P<zone>(?:(?:US )?(?:pacific|eastern|central|mountain|atlantic|indian|japan|british|greenwich"
+    r"|central european|eastern european)"
+    r"(?: (?:standard|daylight|summer|mean))? time|(?-i:UTC|GMT|CET|CEST|EET|EST|EDT|CST|CDT|MST|MDT|PST|PDT|IST"
+    r"|JST|BST|AEST|WET)\b"
     r"(?:\s?[+-]\s?\d{1,2}(?::\d\d)?)?|(?-i:[A-Z]\w+/[A-Z]\w+)))"
 )
 _NAMED: Final = (
     compiled(
-        rf"\b(?:my (?:full |first |real |nick)?name(?:['’]s| is)(?: now| actually)?|(?:you can |please |just )call me|I go by|"
+        r"\b(?:my (?:full |first |real |nick)?name(?:['’]s| is)(?: now| actually)?|(?:you can |please "
+        r"|just )call me|I go by|"
         rf"I prefer to be called|I['’]m called|I am called)\s+(?-i:(?P<name>{NAME}))"
     ),
     re.compile(
@@ -52,15 +66,18 @@ _NAMED: Final = (
     ),
 )
 _PRESENTED: Final = compiled(
-    rf"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|there|yes|yeah|sure|ok|okay|and)\b\W*)*(?:I['’]m|I am|this is|it['’]s)\s+"
+    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|there|yes|yeah|sure|ok|okay|and)\b\W*)*(?:I['’]m"
+    r"|I am|this is|it['’]s)\s+"
     rf"(?-i:(?P<name>{NAME}))(?=\s*(?:[.,!;]|$)|\s(?:and|from|here|speaking|calling|with|again)\b)"
 )
 _BARE_NAME: Final = compiled(
-    r"^\W*(?:(?:yes|sure|ok|okay|oh|hi|of course|certainly|thanks|sorry)\b\W*)*(?:(?:the|my) name is |it['’]?s |it is |i['’]?m |i am |this is )?"
+    r"^\W*(?:(?:yes|sure|ok|okay|oh|hi|of course|certainly|thanks|sorry)\b\W*)*(?:(?:the|my) name is |it['’]?s "
+    r"|it is |i['’]?m |i am |this is )?"
     r"(?P<name>[a-zÀ-ÿ][\w'’-]+(?: [a-zÀ-ÿ][\w'’.-]*){0,2})(?:,? please)?\s*[.!]*$"
 )
 _ASKS_NAME: Final = compiled(
-    r"\byour (?:full |first |last )?name\b(?!\s*(?:,| and| of|\w* ?hotel))|\bwho am I (?:speaking|talking) (?:to|with)\b"
+    r"\byour (?:full |first |last )?name\b(?!\s*(?:,(?! please)| and| of|\w* ?hotel))|\bwho am I (?:speaking"
+    r"|talking) (?:to|with)\b"
 )
 PATTERNS: Final = (
     Pattern(
@@ -80,8 +97,10 @@ PATTERNS: Final = (
         "fact",
         "work.role",
         compiled(
-            rf"\b(?:I(?:['’]m| am)?(?: currently| now)? work(?:ing)?(?: [\w ]{{1,30}})? as|my (?:job|role|profession|title|occupation) is)"
-            r" (?P<article>an? |the )?(?P<thing>(?:[\w-]+ ){0,4}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|to|at|for|in|with|so|of)\b)"
+            r"\b(?:I(?:['’]m| am)?(?: currently| now)? work(?:ing)?(?: [\w ]{1,30})? as|my (?:job|role"
+            r"|profession|title|occupation) is)"
+            r" (?P<article>an? |the )?(?P<thing>(?:[\w-]+ ){0,4}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|to|at"
+            r"|for|in|with|so|of)\b)"
         ),
         "{who} works as {article} {thing}.",
         0.85,
@@ -90,7 +109,9 @@ PATTERNS: Final = (
         "fact",
         "work.role",
         compiled(
-            rf"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?!(?:terrible|bad|horrible|good|great|fast|slow|broke|poor|big|lousy|nervous|careful|safe)\b)(?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?! (?:of|in training|wannabe))"
+            r"\bI(?:['’]m| am)(?: now| currently| also)? (?P<article>an?) (?!(?:terrible|bad|horrible|good|great"
+            rf"|fast|slow|broke|poor|big|lousy|nervous|careful|safe)\b)(?P<role>(?:[\w-]+ ){{0,3}}{_JOBS})\b(?!"
+            r" (?:of|in training|wannabe))"
         ),
         "{who} is {article} {role}.",
     ),
@@ -112,7 +133,8 @@ PATTERNS: Final = (
         "fact",
         "location.current",
         compiled(
-            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at|on)? ?(?:the )?(?-i:[A-Z]\w+(?:(?: and)? [A-Z]\w+){0,4})"
+            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at"
+            r"|on)? ?(?:the )?(?-i:[A-Z]\w+(?:(?: and)? [A-Z]\w+){0,4})"
             r"|(?:in|at) the [\w ]{3,25}?)(?:,? in room \d+)?\s(?:right now|at the moment|now|currently|at present)\b"
         ),
         "{who} is {thing} at the moment.",
@@ -123,7 +145,8 @@ PATTERNS: Final = (
         "fact",
         "location.current",
         compiled(
-            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying (?:at|in)|visiting|at) (?:the )?(?-i:[A-Z]\w+(?: (?-i:[A-Z]\w+)){0,3})"
+            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying (?:at|in)|visiting"
+            r"|at) (?:the )?(?-i:[A-Z]\w+(?: (?-i:[A-Z]\w+)){0,3})"
             r"(?:,? in room \d+)?)"
         ),
         "{who} is {thing} at the moment.",
@@ -134,13 +157,15 @@ PATTERNS: Final = (
 _HOME: Final = (
     (
         compiled(
-            rf"\b(?:I|we)(?:['’]m| am|['’]re| are)?(?: currently| now| still| both| actually)? (?:live|living|reside|residing|based)(?: now| currently)? in (?:not in .{{1,30}} but in )?{_PLACE}"
+            r"\b(?:I|we)(?:['’]m| am|['’]re| are)?(?: currently| now| still| both| actually)? (?:live|living"
+            rf"|reside|residing|based)(?: now| currently)? in (?:not in .{{1,30}} but in )?{_PLACE}"
         ),
         False,
     ),
     (
         compiled(
-            rf"\b(?:I|we)(?:['’]ve| have)?(?: just| recently| finally)? (?:moved|relocated)(?: (?:back|house))?(?: from {NAME})? to {_PLACE}"
+            r"\b(?:I|we)(?:['’]ve| have)?(?: just| recently| finally)? (?:moved|relocated)(?: (?:back"
+            rf"|house))?(?: from {NAME})? to {_PLACE}"
         ),
         True,
     ),

@@ -11,44 +11,58 @@ from extraction.offline.secrecy import MASK
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
-_NOUN: Final = r"(?:orders?|bookings?|tickets?|cases?|invoices?|flights?|reservations?|rides?|trips?|refunds?|shipments?|parcels?|packages?|confirmation|reference|issue|contract|appointment)"
+_NOUN: Final = (
+    r"(?:orders?|bookings?|tickets?|cases?|invoices?|flights?|reservations?|rides?|trips?|refunds?"
+    r"|shipments?|parcels?|packages?|confirmation|reference|issue|contract|appointment)"
+)
 _NAMED_ID: Final = compiled(
-    rf"\b(?P<noun>{_NOUN})(?: (?:with|has|under|for))?(?: the)?(?: (?:flight|booking|ride|order))? ?(?:number|no\.?|id|code|#)?(?: is| of|:| =)? ?#?"
+    rf"\b(?P<noun>{_NOUN})(?: (?:with|has|under|for))?(?: the)?(?: (?:flight|booking|ride|order))? ?(?:number"
+    r"|no\.?|id|code|#)?(?: is| of|:| =)? ?#?"
     r"(?P<id>(?=[\w-]*\d)(?:\d{3,}|[A-Za-z]{1,8}-?\d[\w-]*))(?![\w-]|[.:]\d|\s?(?:am|pm)\b)"
 )
 _ASKS_ID: Final = compiled(rf"\b(?:your|the) (?P<noun>{_NOUN}) (?:id|number|code|reference)\b")
 _BARE_ID: Final = compiled(
-    r"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|is|id|number|here it is)\b\W*)*#?(?P<id>(?=[\w-]*\d)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)\W*$"
+    r"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|is|id|number"
+    r"|here it is)\b\W*)*#?(?P<id>(?=[\w-]*\d)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)\W*$"
 )
 _SETTLED: Final = compiled(
-    r"\b(?:your|the|his|her|their) (?P<what>(?:[\w'’.&-]+ ){0,8}?[\w'’.&-]+),? (?:is|are|has been|have been|was|were)(?: now| all| successfully| successfuly| already| done and)* "
+    r"\b(?:your|the|his|her|their) (?P<what>(?:[\w'’.&-]+ ){0,8}?[\w'’.&-]+),? (?:is|are|has been|have been|was"
+    r"|were)(?: now| all| successfully| successfuly| already| done and)* "
     r"(?P<state>booked|reserved|confirmed|scheduled|cancell?ed|submitted|updated|placed|shipped|refunded|delivered|rescheduled|completed|unlocked|processed|changed|activated)\b"
 )
 _DONE: Final = compiled(
-    r"^\W*(?:(?:ok|okay|great|alright|right|perfect|done|sure|excellent|good news|thanks)\b\W*)*I(?:['’]ve| have)(?: now| just| successfully| also| already)* "
+    r"^\W*(?:(?:ok|okay|great|alright|right|perfect|done|sure|excellent|good news|thanks)\b\W*)*I(?:['’]ve"
+    r"| have)(?: now| just| successfully| also| already)* "
     r"(?:booked|reserved|cancell?ed|scheduled|updated|changed|refunded|sent|shipped|placed|submitted|rescheduled|issued|added|opened|created|filed|activated|completed|emailed|e-mailed)\b"
 )
 _PAST_START: Final = re.compile(
     r"^(?:Deployed|Booked|Reserved|Cancelled|Canceled|Refunded|Sent|Shipped|Created|Opened|Updated|Changed|Added|Scheduled|Issued|Closed|Noted|Filed)\b"
 )
 _NOT_DONE: Final = compiled(
-    r"\b(?:not|n['’]t|unable|cannot|failed|unsuccessful|unfortunately|sorry|if|once|when|would|could|before|after|until|let me know)\b"
+    r"\b(?:not|n['’]t|unable|cannot|failed|unsuccessful|unfortunately|sorry|if|once|when|would|could|before|after"
+    r"|until|let me know)\b"
 )
 _PAID: Final = compiled(
     r"\b(?:paid|pay|payment|costs?|charged?|owe[sd]?|price|priced|fees?|refund\w*|took|stole|stolen|withdrew|withdrawn|transferr?ed|transfers|subtotal|total|invoiced?|bill(?:ed)?|budget|balance|quote[ds]?|deposit|salary|rent)\b"
 )
 _DATE: Final = (
-    r"(?:\d{4}-\d\d-\d\d|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|(?:the )?\d{1,2}(?:st|nd|rd|th)|"
+    r"(?:\d{4}-\d\d-\d\d|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow"
+    r"|(?:the )?\d{1,2}(?:st|nd|rd|th)|"
     r"\d{1,2} (?:january|february|march|april|may|june|july|august|september|october|november|december)|"
-    r"(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}(?:st|nd|rd|th)?|\d{1,2}(?::\d\d)? ?(?:am|pm))"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}(?:st|nd"
+    r"|rd|th)?|\d{1,2}(?::\d\d)? ?(?:am|pm))"
 )
 _DATED: Final = compiled(
-    rf"\b(?:my|our|the|her|his|their|\w+['’]s) (?:[\w'’-]+ ){{0,3}}?(?:appointment|meeting|party|flight|interview|birthday|anniversary|wedding|exam|deadline|viewing|"
-    rf"reservation|delivery|trip|surgery|launch|release|invoice|contract|lease|subscription|conference|graduation|check-in|checkout)s?(?: [\w-]+)? "
-    rf"(?:is|are|starts?|takes place|will be|expires?|ends?|arrives?|leaves?|departs?|is due|is set|is scheduled)(?: on| at| for| by| due| in| from)* {_DATE}"
+    rf"\b(?:my|our|the|her|his|their|(?:Dr\. )?\w+['’]s) (?:[\w'’-]+ ){{0,3}}?(?:appointment|meeting|party|flight"
+    r"|interview|birthday|anniversary|wedding|exam|deadline|viewing|"
+    r"reservation|delivery|trip|surgery|launch|release|invoice|contract|lease|subscription|conference|graduation"
+    r"|check-in|checkout)s?(?: [\w-]+)? "
+    r"(?:is|are|starts?|takes place|will be|expires?|ends?|arrives?|leaves?|departs?|is due|is set"
+    rf"|is scheduled)(?: on| at| for| by| due| in| from)* {_DATE}"
 )
 _SUBJECTLESS: Final = re.compile(
-    r"^\W*(?:Day \d+: |Note \d+: )?(?:please )?(?:deploy|check|cancel|book|find|look|track|see|show|refund|change|update|it|regarding|about|for|with|re)\b",
+    r"^\W*(?:Day \d+: |Note \d+: )?(?:please )?(?:deploy|check|cancel|book|find|look|track|see|show|refund|change"
+    r"|update|it|regarding|about|for|with|re)\b",
     re.I,
 )
 

@@ -13,13 +13,22 @@ _KIN: Final = (
     r"(?:(?:step|grand|great-grand|half-)?(?:mother|father|son|daughter|sister|brother|child|parents)|mom|mum|dad|wife|husband|spouse|partner|fianc[eé]e?|"
     r"girlfriend|boyfriend|kid|baby|twins?|niece|nephew|aunt|uncle|cousin|grandma|grandpa|(?:mother|father|sister|brother|son|daughter)-in-law)"
 )
-_OTHERS: Final = r"(?:friend|colleague|coworker|co-worker|boss|manager|neighbou?r|roommate|flatmate|landlord|doctor|lawyer|assistant|teammate)"
+_OTHERS: Final = (
+    r"(?:friend|colleague|coworker|co-worker|boss|manager|neighbou?r|roommate|flatmate|landlord"
+    r"|doctor|lawyer|assistant|teammate)"
+)
 _PET: Final = (
     r"(?:dog|cat|puppy|kitten|hamster|rabbit|horse|parrot|goldfish|turtle|tortoise|guinea pig|bird|snake|lizard|pony)"
 )
 _NUMBER: Final = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})"
-_WHO: Final = rf"\bmy (?P<age>(?:older|younger|little|big|elder|best|late|ex-|new) ?)?(?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:,? (?-i:(?P<name>{NAME}))(?!['’]s\b),?)?"
-_FOOD: Final = r"(?P<thing>(?:[\w-]+(?:,? (?:and|or) |, | )){0,4}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|so|but|because|which|since|please|too|also|as well|by the way)\b)"
+_WHO: Final = (
+    rf"\bmy (?P<age>(?:older|younger|little|big|elder|best|late|ex-|new) ?)?(?P<kin>{_KIN}|{_OTHERS}"
+    rf"|{_PET})(?:,? (?-i:(?P<name>{NAME}))(?!['’]s\b),?)?"
+)
+_FOOD: Final = (
+    r"(?P<thing>(?:[\w-]+(?:,? (?:and|or) |, | )){0,4}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|so|but"
+    r"|because|which|since|please|too|also|as well|by the way)\b)"
+)
 _ABOUT_OTHERS: Final[tuple[tuple[ClaimKind, str, re.Pattern[str], str], ...]] = (
     (
         "fact",
@@ -37,7 +46,8 @@ _ABOUT_OTHERS: Final[tuple[tuple[ClaimKind, str, re.Pattern[str], str], ...]] = 
         "preference",
         "diet",
         compiled(
-            rf"{_WHO} is (?:now |also |a |strictly )*(?P<thing>vegetarian|vegan|pescatarian|kosher|coeliac|celiac|gluten[- ]free|lactose[- ]intolerant)\b"
+            rf"{_WHO} is (?:now |also |a |strictly )*(?P<thing>vegetarian|vegan|pescatarian|kosher|coeliac|celiac"
+            r"|gluten[- ]free|lactose[- ]intolerant)\b"
         ),
         "{subject} is {thing}.",
     ),
@@ -59,7 +69,8 @@ _ABOUT_OTHERS: Final[tuple[tuple[ClaimKind, str, re.Pattern[str], str], ...]] = 
         "preference",
         "dislikes",
         compiled(
-            rf"{_WHO} (?:really |also |just |absolutely )*(?:hates|dislikes|can['’]t stand|(?:doesn['’]t|does not) like) (?P<thing>{THING})"
+            rf"{_WHO} (?:really |also |just |absolutely )*(?:hates|dislikes|can['’]t stand|(?:doesn['’]t"
+            rf"|does not) like) (?P<thing>{THING})"
         ),
         "{subject} dislikes {thing}.",
     ),
@@ -90,12 +101,14 @@ _ABOUT_OTHERS: Final[tuple[tuple[ClaimKind, str, re.Pattern[str], str], ...]] = 
 )
 _CALLED: Final = (
     compiled(
-        rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:['’]s name is| is called| is named|,? (?:who is )?called|,? named| called) (?-i:(?P<name>{NAME}))"
+        rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:['’]s name is| is called| is named|,? (?:who is )?called"
+        rf"|,? named| called) (?-i:(?P<name>{NAME}))"
     ),
     compiled(rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET}),? (?-i:(?P<name>[A-ZÀ-Þ][a-zà-ÿ'’-]+))(?!['’]s\b)\b"),
 )
 _HAS_PET: Final = compiled(
-    rf"\bI(?:['’]ve| have)?(?: also| just)? (?:have|own|got|adopted|keep) (?P<count>{_NUMBER}) (?P<what>(?:[\w-]+ ){{0,2}}?{_PET}s?)\b"
+    r"\bI(?:['’]ve| have)?(?: also| just)? (?:have|own|got|adopted"
+    rf"|keep) (?P<count>{_NUMBER}) (?P<what>(?:[\w-]+ ){{0,2}}?{_PET}s?)\b"
     rf"(?:,? (?:named|called|whose name is) (?-i:(?P<name>{NAME})))?(?!\s+[a-z]+ing\b)"
 )
 PATTERNS: Final = (
@@ -117,7 +130,9 @@ PATTERNS: Final = (
         "fact",
         "family",
         compiled(
-            rf"\bI(?:['’]ve| have)(?: got)? (?P<count>{_NUMBER}) (?P<what>(?:little |young |older |younger |teenage |grown-up |adult )?(?:son|daughter|child|children|kid|brother|sister|niece|nephew|grandchild|grandchildren|grandson|granddaughter|twin)s?)\b(?! (?:named|called))"
+            rf"\bI(?:['’]ve| have)(?: got)? (?P<count>{_NUMBER}) (?P<what>(?:little |young |older |younger "
+            r"|teenage |grown-up |adult )?(?:son|daughter|child|children|kid|brother|sister|niece|nephew"
+            r"|grandchild|grandchildren|grandson|granddaughter|twin)s?)\b(?! (?:named|called))"
         ),
         "{who} has {count} {what}.",
         0.85,
@@ -126,7 +141,8 @@ PATTERNS: Final = (
         "fact",
         "family",
         compiled(
-            rf"\bI(?:['’]ve| have)(?: got)? an? (?P<what>son|daughter|brother|sister|niece|nephew|wife|husband|partner|child) (?:named|called) (?-i:(?P<name>{NAME}))"
+            r"\bI(?:['’]ve| have)(?: got)? an? (?P<what>son|daughter|brother|sister|niece|nephew|wife|husband"
+            rf"|partner|child) (?:named|called) (?-i:(?P<name>{NAME}))"
         ),
         "{who} has a {what} called {name}.",
     ),
@@ -134,23 +150,39 @@ PATTERNS: Final = (
         "fact",
         "possession",
         compiled(
-            r"\bI (?:drive|own) (?P<thing>an? (?:[\w-]+ ){0,3}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|so|that|which|with)\b)"
+            r"\bI (?:drive|own) (?P<thing>an? (?:[\w-]+ ){0,3}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|so|that"
+            r"|which|with)\b)"
         ),
         "{who} owns {thing}.",
         0.8,
     ),
 )
+_RELATED: Final = (
+    Pattern(
+        "fact",
+        "family",
+        compiled(rf"\bI(?:['’]m| am) (?:her|his|their) (?P<kin>{_KIN})\b"),
+        "{who} is the user's {kin}.",
+        0.8,
+    ),
+)
+"""What somebody else in the room says of their tie to the user."""
 _POSSESSIVE: Final = re.compile(r"['’]s$")
 _PRONOUNISH: Final = frozenset(
     "i and but is was will so because please can could would then this that the in on at for a an".split()
 )
+
+_ASKS_WHO: Final = compiled(r"\b(?:are|is|was) (?:you|he|she|this|that|it)\W*$")
+_SUPPOSED: Final = compiled(r"\b(?:if|not|isn't|wish|pretend|imagine|said|says)\b")
 
 
 def find(talk: Talk) -> Iterator[ExtractedClaim]:
     """Yield what the user tells of others, and everyone's allergies. It is about the other, never about the user."""
     for sentence in talk.user_side:
         yield from apply(PATTERNS, sentence)
-        if sentence.line.is_user:
+        if sentence.line.speaker:
+            yield from apply(_RELATED, sentence)
+        else:
             yield from _of_others(sentence)
             yield from _called(sentence)
             yield from _pets(sentence)
@@ -190,12 +222,11 @@ def _called(sentence: Sentence) -> Iterator[ExtractedClaim]:
 
 
 def _is_doubtful(sentence: Sentence, match: re.Match[str]) -> bool:
-    """A name that is mentioned in a question still names; a supposed or reported one may not."""
+    """Whether the name is only supposed or asked for. One that is mentioned within a question still names."""
     before = sentence.text[: match.start()]
-    return (
-        bool(re.search(r"\b(?:if|not|isn't|wish|pretend|imagine|said|says)\b", before, re.I))
-        or before.count('"') % 2 == 1
-    )
+    if sentence.is_question and _ASKS_WHO.search(before):
+        return True
+    return bool(_SUPPOSED.search(before)) or before.count('"') % 2 == 1
 
 
 def _pets(sentence: Sentence) -> Iterator[ExtractedClaim]:

@@ -7,17 +7,28 @@ from extraction.offline.patterns.shape import STOP, THING, Pattern, apply, compi
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
-_EVER: Final = r"(?:(?:really|actually|also|strongly|absolutely|always|generally|usually|just|truly|much|do|still|now|personally|so|simply|particularly) )*"
+_EVER: Final = (
+    r"(?:(?:really|actually|also|strongly|absolutely|always|generally|usually|just|truly|much|do|still"
+    r"|now|personally|so|simply|particularly) )*"
+)
 _LANGUAGES: Final = (
     r"(?P<language>English|German|French|Spanish|Italian|Portuguese|Dutch|Polish|Russian|Ukrainian|Turkish|Arabic|Hebrew|Hindi|Bengali|Chinese|"
     r"Mandarin|Cantonese|Japanese|Korean|Vietnamese|Thai|Swedish|Norwegian|Danish|Finnish|Greek|Czech|Slovak|Hungarian|Romanian|Bulgarian|"
     r"Croatian|Serbian|Catalan|Welsh|Irish|Indonesian|Malay|Tamil|Urdu|Persian|Farsi|Swahili|Esperanto)"
 )
-_DIETS: Final = r"(?P<diet>vegetarian|vegan|pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|keto|lactose[- ]intolerant|coeliac|celiac)"
-_CHANNELS: Final = r"(?P<channel>e-?mails?|phone|telephone|text(?: message)?s?|sms|whatsapp|slack|chat|post|letter|mail|signal|telegram)"
+_DIETS: Final = (
+    r"(?P<diet>vegetarian|vegan|pescatarian|halal|kosher|gluten[- ]free|dairy[- ]free|keto"
+    r"|lactose[- ]intolerant|coeliac|celiac)"
+)
+_CHANNELS: Final = (
+    r"(?P<channel>e-?mails?|phone|telephone|text(?: message)?s?|sms|whatsapp|slack|chat|post"
+    r"|letter|mail|signal|telegram)"
+)
 _STYLE: Final = (
-    r"(?P<thing>(?:[\w-]+,? (?:and )?){0,4}?(?:answers?|replies|reply|responses?|explanations?|summaries|bullet points?|bullets|code examples?|"
-    r"examples?|step-by-step [\w ]*instructions|plain (?:language|text|english)|metric units|the metric system|metric system|formal tone|informal tone|emojis?|jargon))"
+    r"(?P<thing>(?:[\w-]+,? (?:and )?){0,4}?(?:answers?|replies|reply|responses?|explanations?|summaries"
+    r"|bullet points?|bullets|code examples?|"
+    r"examples?|step-by-step [\w ]*instructions|plain (?:language|text|english)|metric units|the metric system"
+    r"|metric system|formal tone|informal tone|emojis?|jargon))"
 )
 _NOT_LIKED: Final = (
     r"(?!to (?:be called|go by)\b|(?:the |a |an )?(?:answer|repl(?:y|ies)|e-?mail|phone|text)s?\b|not\b|if\b)"
@@ -28,7 +39,8 @@ PATTERNS: Final = (
         "preference",
         "language",
         compiled(
-            rf"\b(?:please |only |to |and |, )?(?:answer|reply|respond|write|speak|talk|communicate|continue|message|correspond)(?: (?:to|with) (?:me|us)|me)?"
+            r"\b(?:please |only |to |and |, )?(?:answer|reply|respond|write|speak|talk|communicate|continue"
+            r"|message|correspond)(?: (?:to|with) (?:me|us)|me)?"
             rf"(?: only| always)?(?: in)? {_LANGUAGES}\b(?! food| cuisine)"
         ),
         "{who} wants to be answered in {language}.",
@@ -37,7 +49,8 @@ PATTERNS: Final = (
         "preference",
         "language",
         compiled(
-            rf"\bI {_EVER}(?:prefer|want)(?: to (?:be answered|speak|write|read|talk|chat))?(?: answers| replies)?(?: in)? {_LANGUAGES}\b(?! food| cuisine| restaurants?)"
+            rf"\bI {_EVER}(?:prefer|want)(?: to (?:be answered|speak|write|read|talk|chat))?(?: answers"
+            rf"| replies)?(?: in)? {_LANGUAGES}\b(?! food| cuisine| restaurants?)"
         ),
         "{who} wants to be answered in {language}.",
     ),
@@ -63,7 +76,8 @@ PATTERNS: Final = (
         "preference",
         "answer.style",
         compiled(
-            r"\b(?:keep|make) (?:it|them|your (?:answers|replies|responses)|answers|replies|responses|things) (?P<style>short|brief|concise|simple|formal|informal|detailed|to the point)\b"
+            r"\b(?:keep|make) (?:it|them|your (?:answers|replies|responses)|answers|replies|responses"
+            r"|things) (?P<style>short|brief|concise|simple|formal|informal|detailed|to the point)\b"
             r"(?! (?:notice|time))"
         ),
         "{who} wants answers to be {style}.",
@@ -80,7 +94,8 @@ PATTERNS: Final = (
         "preference",
         "answer.style",
         compiled(
-            r"\b(?:please )?(?:no|avoid|don['’]t use|do not use|stop using|without) (?P<style>emojis?|jargon|bullet points?|idioms|markdown|tables|abbreviations)\b"
+            r"\b(?:please )?(?:no|avoid|don['’]t use|do not use|stop using|without) (?P<style>emojis?|jargon"
+            r"|bullet points?|idioms|markdown|tables|abbreviations)\b"
         ),
         "{who} wants answers without {style}.",
         0.85,
@@ -89,8 +104,10 @@ PATTERNS: Final = (
         "preference",
         "contact.channel",
         compiled(
-            rf"(?:\bonly (?:by|via|through|over) |\b(?:contact|reach|message|write to|write|notify|inform|update) (?:me|us) (?:only |back )?(?:by|via|through|over|on) "
-            rf"|\bI {_EVER}prefer (?:to be (?:contacted|reached) (?:by|via) |contact (?:by|via) |being (?:contacted|reached) (?:by|via) )?){_CHANNELS}\b"
+            r"(?:\bonly (?:by|via|through|over) |\b(?:contact|reach|message|write to|write|notify|inform"
+            r"|update) (?:me|us) (?:only |back )?(?:by|via|through|over|on) "
+            rf"|\bI {_EVER}prefer (?:to be (?:contacted|reached) (?:by|via) |contact (?:by|via) "
+            rf"|being (?:contacted|reached) (?:by|via) )?){_CHANNELS}\b"
         ),
         "{who} wants to be contacted by {channel}.",
     ),
@@ -98,7 +115,8 @@ PATTERNS: Final = (
         "preference",
         "contact.channel",
         compiled(
-            r"\b(?:only|just|please|always) (?P<channel>e-?mail|text|message) me(?: only)?\b(?!\s+(?:the|a|when|my|your|that|once|it|this|those|these|all)\b)"
+            r"\b(?:only|just|please|always) (?P<channel>e-?mail|text|message) me(?: only)?\b(?!\s+(?:the|a|when"
+            r"|my|your|that|once|it|this|those|these|all)\b)"
         ),
         "{who} wants to be contacted by {channel}.",
         0.85,
@@ -107,7 +125,8 @@ PATTERNS: Final = (
         "preference",
         "contact.channel",
         compiled(
-            r"\b(?:don['’]t|do not|never|please stop) (?P<channel>call|phone|text|e-?mail|call|ring)(?:ing)? me\b(?! (?:by|a|sir|that|names))"
+            r"\b(?:don['’]t|do not|never|please stop) (?P<channel>call|phone|text|e-?mail|call"
+            r"|ring)(?:ing)? me\b(?! (?:by|a|sir|that|names))"
         ),
         "{who} does not want to be contacted by {channel}.",
         0.85,
@@ -116,7 +135,8 @@ PATTERNS: Final = (
         "preference",
         "diet",
         compiled(
-            rf"\b(?:I(?:['’]m| am)|I(?:['’]ve| have) (?:become|turned|gone|been))(?: now| also| actually| currently| strictly| just| on)?(?: an?)?(?: strict| lifelong)? {_DIETS}\b(?! (?:for|at|in|on|until))"
+            r"\b(?:I(?:['’]m| am)|I(?:['’]ve| have) (?:become|turned|gone|been))(?: now| also| actually"
+            rf"| currently| strictly| just| on)?(?: an?)?(?: strict| lifelong)? {_DIETS}\b(?! (?:for|at|in|on|until))"
         ),
         "{who} is {diet}.",
     ),
@@ -138,7 +158,8 @@ PATTERNS: Final = (
         "preference",
         "diet",
         compiled(
-            rf"\bI (?:don['’]t|do not|never|can['’]t|cannot) (?:eat|drink) (?P<thing>(?!much|late|early|to |too |out|in |at |alone|well|there|then){THING})"
+            r"\bI (?:don['’]t|do not|never|can['’]t|cannot) (?:eat|drink) (?P<thing>(?!much|late|early|to |too "
+            rf"|out|in |at |alone|well|there|then){THING})"
         ),
         "{who} does not eat or drink {thing}.",
     ),
@@ -146,7 +167,8 @@ PATTERNS: Final = (
         "preference",
         "favorite",
         compiled(
-            rf"\bmy (?:all-time |absolute |personal )?(?P<thing>favou?rite [^.,;!?()]{{2,40}}?) (?:is|are) (?P<value>(?!that|this|it|not|there|gone|closed){THING})"
+            rf"\bmy (?:all-time |absolute |personal )?(?P<thing>favou?rite [^.,;!?()]{{2,40}}?) (?:is"
+            rf"|are) (?P<value>(?!that|this|it|not|there|gone|closed){THING})"
         ),
         "{who}'s {thing} is {value}.",
     ),
@@ -154,7 +176,8 @@ PATTERNS: Final = (
         "preference",
         "favorite",
         compiled(
-            rf"\b(?:(?-i:(?P<value>(?:The )?[A-Z]\w+(?: [A-Z]\w+){{0,3}}))) (?:is|are) my (?:all-time |absolute |personal )?favou?rite(?P<what> [^.,;!?()]{{2,30}}?{STOP})?"
+            rf"\b(?:(?-i:(?P<value>(?:The )?[A-Z]\w+(?: [A-Z]\w+){{0,3}}))) (?:is|are) my (?:all-time |absolute "
+            rf"|personal )?favou?rite(?P<what> [^.,;!?()]{{2,30}}?{STOP})?"
         ),
         "{value} is {inside}'s favourite{what}.",
     ),
@@ -162,7 +185,8 @@ PATTERNS: Final = (
         "preference",
         "likes",
         compiled(
-            rf"\bI(?:['’]m| am) (?:a )?(?:really |very |so |quite )*(?:big |huge |great )?(?:fan of|fond of|keen on|crazy about|into|in love with) (?P<thing>{THING})"
+            r"\bI(?:['’]m| am) (?:a )?(?:really |very |so |quite )*(?:big |huge |great )?(?:fan of|fond of"
+            rf"|keen on|crazy about|into|in love with) (?P<thing>{THING})"
         ),
         "{who} likes {thing}.",
         0.85,

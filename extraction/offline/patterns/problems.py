@@ -10,21 +10,28 @@ from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
 _BROKEN: Final = compiled(
-    r"\b(?:my|our|the) (?:[\w'’-]+ ){0,3}?[\w'’-]+ (?:(?:is|are|was|seems?)(?: still| now| completely)? (?:broken|leaking|stuck|missing|not working|out of order|crashing|frozen|too slow|dead)\b"
-    r"|(?:isn['’]t|is not|aren['’]t|doesn['’]t|does not|don['’]t|won['’]t|will not)(?: even)? (?:work|working|start|starting|turn on|connect|load|loading|open|charge|charging|boot|respond|responding)\b"
-    r"|(?:keeps|keep) (?:crashing|failing|freezing|dropping|disconnecting|restarting)\b|(?:stopped|has stopped) working\b)"
+    r"\b(?:my|our|the) (?:[\w'’-]+ ){0,3}?[\w'’-]+ (?:(?:is|are|was|seems?)(?: still| now| completely)? (?:broken"
+    r"|leaking|stuck|missing|not working|out of order|crashing|frozen|too slow|dead)\b"
+    r"|(?:isn['’]t|is not|aren['’]t|doesn['’]t|does not|don['’]t|won['’]t|will not)(?: even)? (?:work|working"
+    r"|start|starting|turn on|connect|load|loading|open|charge|charging|boot|respond|responding)\b"
+    r"|(?:keeps|keep) (?:crashing|failing|freezing|dropping|disconnecting|restarting)\b|(?:stopped"
+    r"|has stopped) working\b)"
 )
 _CANNOT: Final = compiled(
-    r"\bI (?:can['’]t|cannot|can not|am unable to|am not able to|still can['’]t) (?:log ?in|log into|sign in|sign into|access|connect|open|reach|get into|reset|download|upload|install|print|pay with|unlock)\b"
+    r"\bI (?:can['’]t|cannot|can not|am unable to|am not able to|still can['’]t) (?:log ?in|log into|sign in"
+    r"|sign into|access|connect|open|reach|get into|reset|download|upload|install|print|pay with|unlock)\b"
 )
 _LOST: Final = compiled(
-    r"\bI(?:['’]ve| have)?(?: just| also| recently)? (?:lost|misplaced) my (?:[\w-]+ ){0,2}(?:card|wallet|phone|keys?|passport|luggage|bag|ticket|password|laptop|key card)\b"
+    r"\bI(?:['’]ve| have)?(?: just| also| recently)? (?:lost|misplaced) my (?:[\w-]+ ){0,2}(?:card|wallet|phone"
+    r"|keys?|passport|luggage|bag|ticket|password|laptop|key card)\b"
 )
 _ROBBED: Final = compiled(
-    r"\b(?:someone|somebody)(?:['’]s| has| have)? (?:\w+ )?(?:stole|stolen|took|taken|transferr?ed|withdrew|withdrawn|been (?:stealing|taking|using)|used|hacked)\b"
+    r"\b(?:someone|somebody)(?:['’]s| has| have)? (?:\w+ )?(?:stole|stolen|took|taken|transferr?ed|withdrew"
+    r"|withdrawn|been (?:stealing|taking|using)|used|hacked)\b"
 )
 _SUSPICIOUS: Final = compiled(
-    r"\b(?:there(?:['’]s| is| has been| have been| was)|I(?:['’]ve| have)? (?:noticed|seen|see)) (?:some |a lot of |been )?suspicious (?:behaviou?r|activity|charges?|transactions?)\b"
+    r"\b(?:there(?:['’]s| is| has been| have been| was)|I(?:['’]ve| have)? (?:noticed|seen|see)) (?:some "
+    r"|a lot of |been )?suspicious (?:behaviou?r|activity|charges?|transactions?)\b"
 )
 _ALL: Final = (_BROKEN, _CANNOT, _LOST, _ROBBED, _SUSPICIOUS)
 

@@ -12,22 +12,34 @@ from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
 _ASKS: Final = compiled(
-    r"\b(?:who|whom|whose|what|where|when|why|which|how|is|are|was|were|do|does|did|has|have|will|can|could|any)\b"
+    r"(?:^\W*(?:(?:and|so|but|or|ok|okay|also|hi|hello|well|oh|then|actually|thanks|thank you|perfect|great)\b\W*)*"
+    r"|[,;:-]\s*(?:so |and |but )?)"
+    r"(?:who|whom|whose|what|where|when|why|which|how|is|are|was|were|do|does|did|has|have|will|any)(?:['’]s|['’]re)?\b"
 )
 _REQUEST: Final = compiled(
-    r"\b(?:can|could|would|will|won['’]t) you\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b|\bwhat about\b|\bhow are you\b|\bdo you (?:like|think|have any idea|ever|want|love|prefer|enjoy|feel)\b|"
-    r"\bhave you (?:ever|been)\b|\bdon['’]t you\b|\b(?:isn['’]t|aren['’]t|won['’]t|right|huh|ok|okay|you know|what do you think)\W*\?|\bare you (?:there|a (?:bot|robot|human)|real|serious|kidding|sure)\b|"
-    r"\bguess what\b|\bwho (?:knows|cares)\b|\bwhy (?:do|does|did|is|are|would) (?:I|you|everything|this|it)\b|\bwhat(?:['’]s| is) next\b|\bis (?:there )?anything else\b|\byou know (?:what|how)\b"
+    r"^\W*you\b|\bI guess\b|\b(?:can|could|would|will|won['’]t|can['’]t|couldn['’]t) (?:you|anyone|anybody"
+    r"|someone|somebody)\b|\bare you (?:one|some|able)\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b"
+    r"|\bwhat about\b|\bhow are you\b|\bdo you (?:like|think|have any idea|ever|want|love|prefer|enjoy|feel)\b|"
+    r"\bhave you (?:ever|been)\b|\bdon['’]t you\b|\b(?:isn['’]t|aren['’]t|won['’]t|right|huh|ok|okay|you know"
+    r"|what do you think)\W*\?|\bare you (?:there|a (?:bot|robot|human)|real|serious|kidding|sure)\b|"
+    r"\bguess what\b|\bwho (?:knows|cares)\b|\bwhy (?:do|does|did|is|are|would) (?:I|you|everything|this|it)\b"
+    r"|\bwhat(?:['’]s| is) next\b|\bis (?:there )?anything else\b|\byou know (?:what|how)\b"
 )
 _NO_ANSWER: Final = compiled(
-    r"\b(?:I|we)(?:['’]m| am|['’]re| are)? (?:really |currently |unfortunately )*(?:don['’]t|do not|can['’]t|cannot|could not|couldn['’]t|unable|not able|not sure|afraid) ?(?:to )?(?:know|have (?:access|that|the|any|information)|find|say|tell|get|see|answer|determine|"
-    r"look|access|provide|confirm|I)?\b|\bI(?:['’]ll| will) (?:find out|check|ask|look into|get back)\b|\bnot (?:yet )?(?:known|clear|available yet)\b|\bno information\b|\bunable to (?:get|find|tell|check|access|determine|provide|look)\b"
+    r"\b(?:I|we)(?:['’]m| am|['’]re| are)? (?:really |currently |unfortunately )*(?:don['’]t|do not|can['’]t"
+    r"|cannot|could not|couldn['’]t|unable|not able|not sure|afraid) ?(?:to )?(?:know|have (?:access|that|the|any"
+    r"|information)|find|say|tell|get|see|answer|determine|"
+    r"look|access|provide|confirm|I)?\b|\bI(?:['’]ll| will) (?:find out|check|ask|look into|get back)\b"
+    r"|\bnot (?:yet )?(?:known|clear|available yet)\b|\bno information\b|\bunable to (?:get|find|tell|check"
+    r"|access|determine|provide|look)\b"
 )
 _CHAT: Final = compiled(r"\b(?:don['’]t quite understand|only able to help|authenticate)\b")
 _WORD: Final = re.compile(r"[^\W_][\w-]*")
 _COMMON: Final = frozenset(
-    "a an the is are was were be been do does did has have had can could will would shall should may might i you he she it we they my your his her its our their me us them "
-    "who whom whose what where when why which how of to in on at for from by with about and or but if so as than that this these those there here not no yes user agent asked "
+    "a an the is are was were be been do does did has have had can could will would shall should may might i you"
+    " he she it we they my your his her its our their me us them "
+    "who whom whose what where when why which how of to in on at for from by with about and or but if so as than"
+    " that this these those there here not no yes user agent asked "
     "asks please know tell get any some many much more".split()
 )
 _ENDINGS: Final = ("ing", "ed", "es", "s", "d")
@@ -45,7 +57,9 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
 
 def _is_of_worth(sentence: Sentence) -> bool:
     text = sentence.text
-    return MASK not in text and len(text.split()) >= 3 and bool(_ASKS.search(text)) and not _REQUEST.search(text)
+    if MASK in text or len(text.split()) < 3 or not _ASKS.search(text) or _REQUEST.search(text):
+        return False
+    return len(_stems(text)) > 1 or not re.search(r"\b(?:that|this)\b", text, re.I)
 
 
 def _is_open(talk: Talk, index: int) -> bool:
@@ -64,7 +78,7 @@ def _is_open(talk: Talk, index: int) -> bool:
 
 
 def close(claims: list[ExtractedClaim], talk: Talk) -> list[ExtractedClaim]:
-    """Return `claims` with those marked that answer an open question of the record, and answers added that none holds."""
+    """Return `claims`, marked where they answer an open question of the record, with answers that none held added."""
     open_notes = [note for note in talk.reading.notes if note.kind == "open_question"]
     for note in open_notes:
         index = next(
@@ -91,7 +105,7 @@ def _answers(note: Note, text: str, quote: str) -> bool:
 
 
 def _overlap(question: str, answer: str) -> float:
-    """Return the share of the question's telling words that stand in the answer; 0 for a question with fewer than two."""
+    """Return the share of the question's telling words that stand in the answer; 0 when there are fewer than two."""
     asked, told = _stems(question), _stems(answer)
     return len(asked & told) / len(asked) if len(asked) >= 2 else 0.0
 

@@ -18,8 +18,10 @@ NAME: Final = rf"{CAPITAL}(?:\s(?:{CAPITAL}|de|van|von|da|del|al|bin)){{0,3}}"
 STOP: Final = (
     r"(?=\s*(?:[.,;!?()\":█]|$)|\s(?:and|but|or)\s(?:I|i|we|he|she|it|they|you|my|can|could|would|will|please|that|this|then|so|also|"
     r"not|do|don't|is|am|are|was|have|has|need|want|just|now|here|let|think|use|remember)\b|\s(?:but|so|because|cause|since|although|though|"
-    r"if|unless|when|whenever|while|which|who|where|please|now|actually|so much|a lot|very much|from now on|right now|at the moment|these days|nowadays|anymore|any more|"
-    r"anyway|too|also|as well|instead|more than|better than|over there|thanks|lol|I|i'm|I'm|do you|can you|don't you|hence)\b)"
+    r"if|unless|when|whenever|while|which|who|where|please|now|actually|so much|a lot|very much|from now on"
+    r"|right now|at the moment|these days|nowadays|anymore|any more|"
+    r"anyway|too|also|as well|instead|more than|better than|over there|thanks|lol|I|i'm|I'm|do you|can you"
+    r"|don't you|hence)\b)"
 )
 """Where an object ends: punctuation, or a word that starts another clause."""
 THING: Final = rf"[^.,;!?()\":█]+?{STOP}"
@@ -30,12 +32,15 @@ _DEICTIC: Final = re.compile(
     re.I,
 )
 _BROKEN_OFF: Final = re.compile(
-    r"\b(?:to|of|in|at|with|for|on|from|about|as|and|or|the|a|an|my|our|Dr|Mr|Mrs|Ms|St)$|\b(?:is|are|was|were|has|says|said|I)\b|^(?:me|myself|us|to)$",
-    re.I,
+    r"\b(?:to|of|in|at|with|for|on|from|about|as|and|or|the|a|an|my|our|Dr|Mr|Mrs|Ms|St)$|^(?:me|myself|us|to)$", re.I
 )
-_CORRECTS: Final = re.compile(r"^\W*(?:(?:oh|no|sorry|wait|yes|hmm|hi|hello)\W+)*(?:actually|correction|i meant)\b", re.I)
+_CLAUSE: Final = re.compile(r"\b(?:is|are|was|were|has|says|said|I)\b", re.I)
+_CORRECTS: Final = re.compile(
+    r"^\W*(?:(?:oh|no|sorry|wait|yes|hmm|hi|hello)\W+)*(?:actually|correction|i meant)\b", re.I
+)
 _CHANGE: Final = re.compile(
-    r"(?<!right )(?<!just )(?<!by )\bnow\b(?!\s+(?:at|please)\b)|\bno longer\b|\bany ?more\b|\bchanged\b|\bfrom now on\b|\bswitched\b|\binstead\b|"
+    r"(?<!right )(?<!just )(?<!by )\bnow\b(?!\s+(?:at|please)\b)|\bno longer\b|\bany ?more\b|\bchanged\b"
+    r"|\bfrom now on\b|\bswitched\b|\binstead\b|"
     r"\bnot\b.{1,30}\bbut\b|\bnew (?:address|number|e-?mail|job|phone)\b|\bnot just\b",
     re.I,
 )
@@ -56,8 +61,9 @@ _MAX_TEXT: Final = 300
 class Pattern:
     """One way to say one thing.
 
-    `text` is a template over the named groups of `regex` and `{who}`, whom it is about as a subject (`{inside}`: the same within a sentence). Groups called
-    `thing` must name something (no "it", no "that one") and are put into the third person.
+    `text` is a template over the named groups of `regex` and `{who}`, whom it is about as a subject (`{inside}`: the
+    same within a sentence). A group called `thing` must name something (no "it", no "that one") and is put into the
+    third person.
     """
 
     kind: ClaimKind
@@ -146,9 +152,14 @@ def retold(sentence: Sentence, match: re.Match[str] | None = None) -> str:
 
 
 def is_nameable(thing: str) -> bool:
-    """Whether `thing` still says what it means outside its conversation."""
-    is_whole = bool(thing) and len(thing.split()) <= _MAX_WORDS and MASK not in thing
-    return is_whole and not _DEICTIC.search(thing) and not _BROKEN_OFF.search(thing)
+    """Whether `thing` is a short phrase that still says what it means outside its conversation."""
+    is_short = bool(thing) and len(thing.split()) <= _MAX_WORDS
+    return is_short and is_whole(thing) and not _DEICTIC.search(thing) and not _CLAUSE.search(thing)
+
+
+def is_whole(phrase: str) -> bool:
+    """Whether `phrase` is not broken off in the middle and holds no secret."""
+    return MASK not in phrase and not _BROKEN_OFF.search(phrase)
 
 
 def is_change(sentence: Sentence, match: re.Match[str]) -> bool:
