@@ -15,7 +15,7 @@ PACKAGES = ("schemas", "extraction", "memory", "operators", "flows", "cli")
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
-    """Writes to whatever `sys.stderr` is at the moment: a run puts another there while native code writes to the old."""
+    """Writes to whatever `sys.stderr` is now: a run puts another there while native code writes to the old one."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)

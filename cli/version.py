@@ -7,6 +7,7 @@ import typer
 
 from cli.options import JsonOption
 from cli.output import print_json, print_line
+from schemas.version import SCHEMA_VERSION
 
 LIBRARIES = (
     "bytewax",
@@ -29,7 +30,6 @@ def register(app: typer.Typer) -> None:
 def version(*, as_json: JsonOption = False) -> None:
     """Show the versions of what runs here."""
     from extraction.prompt import PROMPT_VERSION  # noqa: PLC0415 - not for every command to pay for
-    from memory.schema import SCHEMA_VERSION  # noqa: PLC0415
 
     versions = {
         "version": version_of("strandline"),

@@ -10,33 +10,24 @@ from pathlib import Path
 from bytewax.inputs import Source
 from bytewax.outputs import DynamicSink
 
-from extraction.extractor import Extractor
-from extraction.offline import MODEL_NAME, OfflineModel
 from extraction.prompt import PROMPT_VERSION
 from flows.ingest import Steps
-from memory.schema import SCHEMA_VERSION
-from memory.store import Store
 from operators import dead_letter, kafka_client
 from operators.census import Census
 from operators.dead_letter import DeadLetter, FolderSink
 from operators.decode import Decoder
-from operators.extract import Extracted, SliceCall, SliceOrForget, pack, unpack
 from operators.file_source import FileSource
 from operators.health import HealthServer, Heartbeat
 from operators.kafka_source import KafkaSource
-from operators.map_async import AsyncMap, AsyncRunner
 from operators.metrics import Metrics
 from operators.records import records_sink
-from operators.remember import RememberSink
 from operators.sessionize import Sessionizer
 from operators.slice_sink import SliceSink
 from operators.stream_time import StreamTime
-from schemas.claim import Claim
-from schemas.controls import Control
 from schemas.detect import Place
 from schemas.message import Message
-from schemas.scope import Scope
 from schemas.settings import Settings
+from schemas.version import SCHEMA_VERSION
 
 FROM_KAFKA = "kafka"
 
@@ -97,13 +88,15 @@ def opened(job: Job) -> Iterator[Services]:
             slices=SliceSink(job.sessions_out),
         )
         if not job.dry_run:
-            store = stack.enter_context(Store.open(settings))
-            store.ping()
-            checks["store"] = store.ping
+            # The model's and the store's libraries take seconds to load, which a dry run need not pay for.
+            from flows.remembering import remembering  # noqa: PLC0415
+
+            memories = remembering(settings, stack, metrics=metrics, census=census, heartbeat=heartbeat, stop=job.stop)
+            checks["store"] = memories.ping
             steps = replace(
                 steps,
-                extraction=_extraction(job, store, heartbeat, stack),
-                memories=RememberSink(store.bank, metrics, census, heartbeat.beat),
+                extraction=memories.extraction,
+                memories=memories.sink,
                 records=records_sink(settings.kafka) if settings.kafka.records_topic else None,
             )
         health = None
@@ -135,41 +128,6 @@ def _letters(job: Job) -> DynamicSink[DeadLetter]:
     if job.source == FROM_KAFKA:
         return dead_letter.topic_sink(job.settings.kafka, job.metrics)
     return FolderSink(job.settings.run.dead_letter_dir, job.metrics)
-
-
-def _extraction(
-    job: Job, store: Store, heartbeat: Heartbeat, stack: ExitStack
-) -> AsyncMap[SliceOrForget, Extracted | Control]:
-    settings, metrics = job.settings, job.metrics
-    if settings.model.is_offline:
-        settings = with_offline_model(settings, stack.enter_context(OfflineModel()))
-    extractor = Extractor(settings)
-    metrics.in_flight_limit.set(settings.model.max_in_flight)
-
-    def stored_claims(scope: Scope, session_id: str) -> list[Claim]:
-        return [claim for claim in store.bank(scope).claims() if claim.session_id == session_id]
-
-    def waited(seconds: float) -> None:
-        metrics.backpressure.inc(seconds)
-        heartbeat.beat()
-
-    call = SliceCall(extractor, stored_claims, settings.extraction.context_lines, metrics)
-    runner: AsyncRunner[SliceOrForget, Extracted | Control] = AsyncRunner(
-        call, settings.model.max_in_flight, job.stop, on_wait=waited, on_change=metrics.in_flight.set
-    )
-    stack.callback(runner.close)
-    stack.callback(lambda: runner.run(extractor.aclose()))
-    return AsyncMap(runner, encode=pack, decode=unpack, serial_key=_session_key)
-
-
-def with_offline_model(settings: Settings, model: OfflineModel) -> Settings:
-    """Return `settings` with the offline model as the one that extracts."""
-    offline = settings.model.model_copy(update={"base_url": model.base_url, "name": MODEL_NAME})
-    return settings.model_copy(update={"model": offline})
-
-
-def _session_key(item: SliceOrForget) -> str:
-    return f"{item.scope.key()}\x00{item.session_id}"
 
 
 def _recovery(job: Job) -> Path | None:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+import structlog
 
 from memory import rank
-from memory.errors import CollectionMissing, EraseIncomplete, StoreUnavailable
+from memory.errors import CollectionMissing, EmbeddingUnavailable, EraseIncomplete, StoreUnavailable
 from memory.grounding import grounding_block
 from memory.ledger import Forgotten
 from memory.plan import Change, passed, plan
@@ -23,6 +24,8 @@ from schemas.scope import Scope
 
 if TYPE_CHECKING:
     from memory.store import Store
+
+_log = structlog.get_logger(__name__)
 
 BATCH = 64
 """Outcomes that one write takes at most, which bounds its body; more are several writes with the same end."""
@@ -216,10 +219,12 @@ class Bank:
         meta = store.meta(self._scope)
         if meta is None or not query.strip():
             return None
-        store.check_embedding(meta)
+        meaning = self._meaning(query)
+        if store.embedder is None or meaning is not None:
+            store.check_embedding(meta)
         return rank.request(
             query_vector(query),
-            store.embedder.query(query) if store.embedder else None,
+            meaning,
             read=store.settings.read,
             vocabulary=store.rules.vocabulary,
             now_ms=now_ms,
@@ -227,6 +232,16 @@ class Bank:
             n_points=store.qdrant.count(store.alias(self._scope)),
             episodes=episodes,
         )
+
+    def _meaning(self, query: str) -> list[float] | None:
+        """Return the dense vector of `query`; None, and a warning, when the endpoint is down: words still find."""
+        if self._store.embedder is None:
+            return None
+        try:
+            return self._store.embedder.query(query)
+        except EmbeddingUnavailable as error:
+            _log.warning("embeddings are down, searching by words alone", error=str(error))
+            return None
 
     def _contents(self) -> Contents:
         """Return the rows of the bank less what a deletion on record covers: a late write may have come after it."""

@@ -12,8 +12,8 @@ from qdrant_client import models
 
 from memory.errors import EmbeddingMismatch, SchemaMismatch
 from schemas.scope import Scope
+from schemas.version import SCHEMA_VERSION
 
-SCHEMA_VERSION = 1
 WORDS = "words"
 MEANING = "meaning"
 

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import structlog
 from qdrant_client import models
@@ -14,7 +14,6 @@ from memory.bank import Bank
 from memory.client import Qdrant, open_qdrant
 from memory.errors import CollectionMissing, TooManyScopes
 from memory.ledger import Ledger
-from memory.meaning import Embedder
 from memory.names import alias_name, bank_of, generation_name
 from memory.plan import Change
 from memory.resolve import Rules, resolved
@@ -23,6 +22,9 @@ from memory.schema import MEANING, WORDS, Meta, bank_layout, check_embedding, me
 from memory.words import passage_vector
 from schemas.scope import Scope
 from schemas.settings import Settings
+
+if TYPE_CHECKING:
+    from memory.meaning import Embedder
 
 CACHED_ROWS = 200_000
 """Rows kept of an embedded store: local mode takes 50 ms to read 500, several times what all else of an apply does."""
@@ -44,7 +46,7 @@ class Store:
         self.settings = settings
         self.rules = Rules.of(settings)
         self.ledger = Ledger(qdrant, settings.store)
-        self.embedder = Embedder(settings.embedding) if settings.embedding.base_url else None
+        self.embedder = _embedder(settings)
         # The folder's lock, and this one, make this object the only one that can change an embedded bank: what it
         # wrote is what stands there. On a server others may write, so nothing is remembered.
         self.lock: AbstractContextManager[Any] = threading.RLock() if qdrant.is_embedded else nullcontext()
@@ -194,3 +196,12 @@ class Store:
             raise TooManyScopes(msg)
         if len(banks) + 1 >= WARN_SHARE * limit:
             _log.warning("store is filling up", scopes=len(banks) + 1, max_collections=limit)
+
+
+def _embedder(settings: Settings) -> "Embedder | None":
+    if not settings.embedding.base_url:
+        return None
+    # The client of the endpoint takes a second to load, which a store with words alone need not pay for.
+    from memory.meaning import Embedder  # noqa: PLC0415
+
+    return Embedder(settings.embedding)

@@ -34,13 +34,12 @@ log = logging.getLogger(__name__)
 class GroupOffsets:
     """Commits the offsets of one topic in a thread of its own. `note` and `fault` may be used from any thread."""
 
-    def __init__(self, kafka: KafkaSettings, topic: Topic, interval_s: float = INTERVAL_S) -> None:
+    def __init__(self, kafka: KafkaSettings, topic: Topic) -> None:
         """Start the thread; it connects when it first has something to do."""
         self.failures = 0
         self.fault: KafkaProblem | None = None
         self._kafka = kafka
         self._topic = topic
-        self._interval_s = interval_s
         self._pending: dict[int, int] = {}
         self._lock = threading.Lock()
         self._ending = threading.Event()
@@ -65,9 +64,9 @@ class GroupOffsets:
             log.warning("group %s: the last offsets were not committed in time", self._kafka.group)
 
     def _run(self) -> None:
-        due = time.monotonic() + self._interval_s
+        due = time.monotonic() + INTERVAL_S
         while not self._ending.wait(max(0.0, due - time.monotonic())):
-            due = time.monotonic() + self._interval_s
+            due = time.monotonic() + INTERVAL_S
             self._turn(look=True)
         give_up = time.monotonic() + self._kafka.request_timeout_s / 2
         while self._pending:

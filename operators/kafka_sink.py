@@ -67,8 +67,8 @@ class KafkaSink(DynamicSink[Outgoing]):
 class _Partition(StatelessSinkPartition[Outgoing]):
     """One worker's producer.
 
-    A message that is too large leaves kafka-python's idempotent producer in a fatal state, in which it refuses everything
-    behind it with the same error. So the producer is replaced then, and each message that was refused is tried alone.
+    A message that is too large leaves kafka-python's idempotent producer in a fatal state, in which it refuses
+    everything behind it with the same error. So the producer is replaced then, and each refused message is tried alone.
     """
 
     def __init__(self, kafka: KafkaSettings, delivery_timeout_s: float) -> None:

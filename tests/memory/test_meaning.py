@@ -112,3 +112,12 @@ def test_floor_of_meaning_drops_what_is_far(endpoint):
     with Store.open(settings_for("memory", embedding=embedding_at(endpoint), read=read)) as store:
         say(store.bank(ADA), "The user plays chess")
         assert store.bank(ADA).search("walnuts", now_ms=T0) == []
+
+
+def test_search_goes_on_by_words_when_the_endpoint_is_down(endpoint, tmp_path):
+    up = settings_for(str(tmp_path / "store"), embedding=embedding_at(endpoint))
+    with Store.open(up) as store:
+        say(store.bank(ADA), "The user plays chess")
+    down = settings_for(str(tmp_path / "store"), embedding=embedding_at("http://127.0.0.1:9/v1"))
+    with Store.open(down) as store:
+        assert [hit.claim.text for hit in store.bank(ADA).search("chess", now_ms=T0)] == ["The user plays chess"]

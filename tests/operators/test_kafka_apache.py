@@ -126,7 +126,7 @@ def test_source_position_past_the_end_fails(apache_kafka: ApacheKafka) -> None:
 def test_source_topic_made_anew_while_reading_is_noticed(
     apache_kafka: ApacheKafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kafka_offsets.GroupOffsets.__init__, "__defaults__", (0.2,))
+    monkeypatch.setattr(kafka_offsets, "INTERVAL_S", 0.2)
     kafka = new_topic(apache_kafka.bootstrap, partitions=1)
     produce(kafka, [b"old"])
     source = KafkaSource(kafka, Metrics(), threading.Event())

@@ -17,6 +17,7 @@ _ASKS: Final = compiled(
     r"(?:who|whom|whose|what|where|when|why|which|how|is|are|was|were|do|does|did|has|have|will|any)(?:['’]s|['’]re)?\b"
 )
 _REQUEST: Final = compiled(
+    r"\bdo I (?:like|love|prefer|live|work|eat|drink|hate|have)\b|\b(?:know|remember) about me\b|"
     r"^\W*you\b|\bI guess\b|\b(?:can|could|would|will|won['’]t|can['’]t|couldn['’]t) (?:you|anyone|anybody"
     r"|someone|somebody)\b|\bare you (?:one|some|able)\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b"
     r"|\bwhat about\b|\bhow are you\b|\bdo you (?:like|think|have any idea|ever|want|love|prefer|enjoy|feel)\b|"
@@ -82,7 +83,12 @@ def close(claims: list[ExtractedClaim], talk: Talk) -> list[ExtractedClaim]:
     open_notes = [note for note in talk.reading.notes if note.kind == "open_question"]
     for note in open_notes:
         index = next(
-            (i for i, made in enumerate(claims) if made.closes is None and _answers(note, made.text, made.quote)), None
+            (
+                i
+                for i, made in enumerate(claims)
+                if made.closes is None and _answers(note, f"{made.text} {made.quote}", made.quote)
+            ),
+            None,
         )
         if index is not None:
             claims = [*claims[:index], claims[index].model_copy(update={"closes": note.label}), *claims[index + 1 :]]
