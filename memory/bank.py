@@ -16,6 +16,7 @@ from memory.privacy import Receipt, erase, prove
 from memory.record import record_of
 from memory.resolve import order, resolved
 from memory.rows import Contents, Row, row_of, row_time_ms
+from memory.schema import Meta
 from memory.words import query_vector
 from schemas.claim import Claim, ClaimStatus, Episode
 from schemas.outcome import Outcome
@@ -219,12 +220,9 @@ class Bank:
         meta = store.meta(self._scope)
         if meta is None or not query.strip():
             return None
-        meaning = self._meaning(query)
-        if store.embedder is None or meaning is not None:
-            store.check_embedding(meta)
         return rank.request(
             query_vector(query),
-            meaning,
+            self._meaning(query, meta),
             read=store.settings.read,
             vocabulary=store.rules.vocabulary,
             now_ms=now_ms,
@@ -233,12 +231,12 @@ class Bank:
             episodes=episodes,
         )
 
-    def _meaning(self, query: str) -> list[float] | None:
+    def _meaning(self, query: str, meta: Meta) -> list[float] | None:
         """Return the dense vector of `query`; None, and a warning, when the endpoint is down: words still find."""
-        if self._store.embedder is None:
-            return None
+        store = self._store
         try:
-            return self._store.embedder.query(query)
+            store.check_embedding(meta)
+            return store.embedder.query(query) if store.embedder else None
         except EmbeddingUnavailable as error:
             _log.warning("embeddings are down, searching by words alone", error=str(error))
             return None
