@@ -17,6 +17,9 @@ MENDABLE = {
     "extraction.errors.ModelConfigurationError": WRONG_USAGE,
     "operators.kafka_errors.KafkaProblem": FAILED,
     "operators.file_source.InputNotFound": WRONG_USAGE,
+    "operators.file_source.InputBroken": FAILED,
+    "operators.health.PortUnusable": WRONG_USAGE,
+    "flows.recovery.RecoveryStoreBroken": FAILED,
     "operators.session_state.SnapshotTooNew": FAILED,
     "operators.embedded_broker.EmbeddedBrokerError": FAILED,
 }

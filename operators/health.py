@@ -36,6 +36,10 @@ class Heartbeat:
         return self._clock() - self._last
 
 
+class PortUnusable(OSError):
+    """The port for metrics and health is taken, or may not be bound."""
+
+
 class HealthServer:
     """Serves the three paths on a thread of its own; a context manager."""
 
@@ -49,10 +53,14 @@ class HealthServer:
     ) -> None:
         """Bind `host`:`port`. Each of `checks` raises when what it names cannot be reached.
 
-        :raises OSError: The port is taken or not allowed.
+        :raises PortUnusable: The port is taken or not allowed, or the host is not one of this machine's.
         """
         handler = _handler(metrics, heartbeat, checks)
-        self._server = ThreadingHTTPServer((host, port), handler)
+        try:
+            self._server = ThreadingHTTPServer((host, port), handler)
+        except OSError as exc:
+            msg = f"metrics cannot be served on {host}:{port}: {exc.strerror}; set run.metrics_port (0: none)"
+            raise PortUnusable(msg) from exc
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="health", daemon=True)
 

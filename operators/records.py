@@ -1,4 +1,4 @@
-"""The records topic: every outcome, keyed by scope. From it a bank can be built again without paying for a model call."""
+"""The records topic: every outcome, keyed by scope. From it a bank can be built again without one model call."""
 
 import msgspec
 

@@ -18,7 +18,7 @@ from schemas.outcome import Outcome
 from schemas.scope import Scope
 
 _RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-"""Waits between tries while the store is away: about a minute, then the process ends and its supervisor starts it again."""
+"""Waits between tries while the store is away: about a minute, then the process ends and resumes at its next start."""
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
         self._metrics.written.labels("forget").inc()
 
     def _retried(self, work: Callable[[], T]) -> T:
-        """Do `work`, again after a wait while the store is unavailable; a write is idempotent, so it may be repeated."""
+        """Do `work`, again after a wait while the store is unavailable: every write may be repeated."""
         for wait_s in _RETRY_WAITS_S:
             try:
                 return work()

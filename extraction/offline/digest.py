@@ -22,7 +22,7 @@ _OUTCOME: Final = re.compile(
 )
 _GREETING: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|there|good (?:morning|afternoon|evening)|yes|no|ok|okay|please|thanks|thank you|bye"
-    r"|goodbye)\b\W*)*$",
+    r"|goodbye|can you help(?: me)?|i need help|help(?: me)?)\b\W*)*$",
     re.I,
 )
 _MAX_PART: Final = 200
@@ -80,11 +80,12 @@ def _asked(talk: Talk, claims: Sequence[ExtractedClaim]) -> tuple[str, int] | No
     goal = next((one for one in claims if one.key == "session.goal"), None)
     if goal:
         return goal.text, goal.sources[-1]
-    said = next(
-        (s for s in talk.users_own if not _GREETING.match(s.text) and len(s.text.split()) > 1 and MASK not in s.text),
-        None,
-    )
+    said = next((s for s in talk.users_own if _is_telling(s)), None)
     return (f'The user said: "{_shortened(said.text)}".', said.line.n) if said else None
+
+
+def _is_telling(sentence: Sentence) -> bool:
+    return not _GREETING.match(sentence.text) and len(sentence.text.split()) > 1 and MASK not in sentence.text
 
 
 def _outcome(talk: Talk) -> tuple[str, int] | None:

@@ -40,6 +40,7 @@ _REPORTED: Final = re.compile(
     r"insists|insisted|believes|asked|mentioned|replied|suggested|recommended|heard|posted|quoted?|sings|sang)\b",
     re.I,
 )
+_ASKED_LEAVE: Final = re.compile(r"\b(?:can|could|may|shall|should|do|did|am|would|will|have)\W*$", re.I)
 _CLAUSE_BREAK: Final = re.compile(r"\s*[,;:]\s*(?:and |but |so )?|\s+(?:and|but|so|because)\s+")
 _TAG_WORDS: Final = 4
 _QUOTE_MARK: Final = re.compile(r"[\"“”]")
@@ -69,6 +70,8 @@ class Sentence:
             or len(_QUOTE_MARK.findall(before)) % 2
             or _TAKEN_BACK.search(self.text)
         ):
+            return False
+        if _ASKED_LEAVE.search(before):
             return False
         return not _UNSURE.search(before) and not _REPORTED.search(before)
 

@@ -2,7 +2,9 @@ import json
 import urllib.error
 import urllib.request
 
-from operators.health import STALE_AFTER_S, Heartbeat, HealthServer
+import pytest
+
+from operators.health import STALE_AFTER_S, HealthServer, Heartbeat, PortUnusable
 from operators.metrics import Metrics
 
 
@@ -47,3 +49,9 @@ def test_readyz_names_what_cannot_be_reached():
         del checks["kafka"]
         assert get(server, "/readyz")[0] == 200
         assert get(server, "/other")[0] == 404
+
+
+def test_a_taken_port_is_named_with_the_setting():
+    with HealthServer("127.0.0.1", 0, Metrics(), Heartbeat(), {}) as server:
+        with pytest.raises(PortUnusable, match=rf"127.0.0.1:{server.port}.*run.metrics_port"):
+            HealthServer("127.0.0.1", server.port, Metrics(), Heartbeat(), {})

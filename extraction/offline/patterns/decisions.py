@@ -67,7 +67,7 @@ PATTERNS: Final = (
         "decision",
         compiled(
             rf"{_START}(?:go ahead and |you can |could you please )?(?P<verb>book|reserve|order|buy|cancel|confirm"
-            rf"|schedule|finalize|finalise) (?:me |us )?{_REST}$"
+            rf"|schedule|finalize|finalise) (?:me |us )?{_REST}\W*$"
         ),
         "{who} told the agent to {verb} {thing}.",
         0.85,
@@ -77,7 +77,7 @@ PATTERNS: Final = (
         "decision",
         compiled(
             rf"{_START}(?P<verb>change|switch|move|make) (?P<what>it|that|them|the [\w -]{{3,30}}?"
-            rf"|my [\w -]{{3,30}}?) (?P<to>to )?(?P<value>(?-i:(?:(?:the|a|an) )?[\dA-Z]){THING})"
+            rf"|my [\w -]{{3,30}}?) (?P<to>to )?(?P<value>(?-i:(?:(?:the|a|an) )?(?=[\dA-Z])){THING})"
         ),
         "{who} changed the request to {value}.",
         0.75,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from extraction.offline.language import Sentence
 from extraction.offline.patterns.shape import claim, compiled, is_change
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
@@ -29,13 +30,8 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
     for sentence in talk.all:
         if sentence.line.speaker:
             continue
-        own = _OURS.search(sentence.text) or _REGION_IS.search(sentence.text)
-        if own and sentence.line.is_user and sentence.asserts(own):
-            text = f"The user's system runs in {own['region']}."
-            change = is_change(sentence, own) or "migrated" in own[0]
-            if made := claim(sentence, "fact", "deployment.region", text, match=own, confidence=0.9, change=change):
-                yield made
-            continue
+        if sentence.line.is_user:
+            yield from _own(sentence)
         done = _DEPLOYED.search(sentence.text) or _RUNS.search(sentence.text)
         if done and sentence.asserts(done) and not _OURS.search(sentence.text):
             text = f"{done['service']} runs in {done['region']}."
@@ -51,4 +47,15 @@ def find(talk: Talk) -> Iterator[ExtractedClaim]:
                 change=change,
             )
             if made:
+                yield made
+
+
+def _own(sentence: Sentence) -> Iterator[ExtractedClaim]:
+    for regex in (_OURS, _REGION_IS):
+        for match in regex.finditer(sentence.text):
+            if not sentence.asserts(match):
+                continue
+            text = f"The user's system runs in {match['region']}."
+            change = is_change(sentence, match) or "migrated" in match[0] or "moved" in match[0]
+            if made := claim(sentence, "fact", "deployment.region", text, match=match, confidence=0.9, change=change):
                 yield made

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import NAME, Pattern, apply, claim, compiled
+from extraction.offline.patterns.shape import NAME, THING, Pattern, apply, claim, compiled
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
@@ -58,7 +58,7 @@ _ZONE: Final = (
 _NAMED: Final = (
     compiled(
         r"\b(?:my (?:full |first |real |nick)?name(?:['’]s| is)(?: now| actually)?|(?:you can |please "
-        r"|just )call me|I go by|"
+        r"|just |so |and )call me|^\W*call me|I go by|"
         rf"I prefer to be called|I['’]m called|I am called)\s+(?-i:(?P<name>{NAME}))"
     ),
     re.compile(
@@ -80,6 +80,33 @@ _ASKS_NAME: Final = compiled(
     r"|talking) (?:to|with)\b"
 )
 PATTERNS: Final = (
+    Pattern(
+        "fact",
+        "other.origin",
+        compiled(rf"\bI(?:['’]m| am) (?:originally )?from (?-i:(?P<place>{NAME}))"),
+        "{who} is from {place}.",
+        0.8,
+    ),
+    Pattern(
+        "fact",
+        "other.habit",
+        compiled(
+            r"\bI (?P<often>(?:always |usually |mostly |normally |typically |only )?)"
+            rf"(?P<verb>drink|speak|play|wear|drive|cycle) (?P<thing>(?!an? |to |too ){THING})"
+        ),
+        "{who} {often} {verb}s {thing}.",
+        0.75,
+    ),
+    Pattern(
+        "fact",
+        "other.tool",
+        compiled(
+            r"\bI (?:mostly |mainly |usually )?(?:work|code|program|write code|develop) in "
+            r"(?-i:(?P<tool>Python|Java|JavaScript|TypeScript|Go|Rust|Scala|Kotlin|Swift|Ruby|PHP|SQL|C\+\+|C#)(?!\w))"
+        ),
+        "{who} works in {tool}.",
+        0.8,
+    ),
     Pattern(
         "fact",
         "work.employer",

@@ -108,7 +108,7 @@ _CALLED: Final = (
 )
 _HAS_PET: Final = compiled(
     r"\bI(?:['’]ve| have)?(?: also| just)? (?:have|own|got|adopted"
-    rf"|keep) (?P<count>{_NUMBER}) (?P<what>(?:[\w-]+ ){{0,2}}?{_PET}s?)\b"
+    rf"|keep)\b(?:[^.;!?]{{0,40}}? and)? (?P<count>{_NUMBER}) (?P<what>(?:[\w-]+ ){{0,2}}?{_PET}s?)\b"
     rf"(?:,? (?:named|called|whose name is) (?-i:(?P<name>{NAME})))?(?!\s+[a-z]+ing\b)"
 )
 PATTERNS: Final = (

@@ -143,9 +143,8 @@ PATTERNS: Final = (
     Pattern(
         "preference",
         "diet",
-        compiled(rf"\bI(?:['’]m| am) (?:no longer|not) (?:an? )?{_DIETS}\b(?: any ?more)?"),
-        "{who} is not {diet} (any more).",
-        change=True,
+        compiled(rf"\bI(?:['’]m| am) (?P<neg>no longer|not) (?:an? )?{_DIETS}\b"),
+        "{who} is {neg} {diet}.",
     ),
     Pattern(
         "preference",

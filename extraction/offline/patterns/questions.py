@@ -43,7 +43,7 @@ _COMMON: Final = frozenset(
     " that this these those there here not no yes user agent asked "
     "asks please know tell get any some many much more".split()
 )
-_ENDINGS: Final = ("ing", "ed", "es", "s", "d")
+_ENDINGS: Final = ("ing", "ed", "es", "s")
 _SHARE: Final = 0.6
 
 
@@ -80,25 +80,29 @@ def _is_open(talk: Talk, index: int) -> bool:
 
 def close(claims: list[ExtractedClaim], talk: Talk) -> list[ExtractedClaim]:
     """Return `claims`, marked where they answer an open question of the record, with answers that none held added."""
-    open_notes = [note for note in talk.reading.notes if note.kind == "open_question"]
-    for note in open_notes:
-        index = next(
-            (
-                i
-                for i, made in enumerate(claims)
-                if made.closes is None and _answers(note, f"{made.text} {made.quote}", made.quote)
-            ),
-            None,
-        )
-        if index is not None:
-            claims = [*claims[:index], claims[index].model_copy(update={"closes": note.label}), *claims[index + 1 :]]
-        elif answer := next(
-            (s for s in talk.all if not s.line.speaker and _answers(note, s.text, s.text) and not s.is_question), None
-        ):
-            made = claim(answer, "fact", "other.answer", retold(answer), confidence=0.75)
-            if made:
-                claims = [*claims, made.model_copy(update={"closes": note.label})]
+    for note in talk.reading.notes:
+        if note.kind != "open_question":
+            continue
+        told = (i for i, one in enumerate(claims) if _may_answer(one) and _answers(note, one.text, one.quote))
+        if (index := next(told, None)) is not None:
+            closing = claims[index].model_copy(update={"closes": note.label})
+            claims = [*claims[:index], closing, *claims[index + 1 :]]
+        elif answer := _answer_in(talk, note):
+            claims = [*claims, answer.model_copy(update={"closes": note.label})]
     return claims
+
+
+def _may_answer(one: ExtractedClaim) -> bool:
+    """A wish or a question answers nothing, and a claim settles one question."""
+    return one.closes is None and one.key != "session.goal" and one.kind != "open_question"
+
+
+def _answer_in(talk: Talk, note: Note) -> ExtractedClaim | None:
+    for sentence in talk.all:
+        is_told = not sentence.line.speaker and not sentence.is_question
+        if is_told and _answers(note, sentence.text, sentence.text):
+            return claim(sentence, "fact", "other.answer", retold(sentence), confidence=0.75)
+    return None
 
 
 def _answers(note: Note, text: str, quote: str) -> bool:
@@ -121,5 +125,5 @@ def _stems(text: str) -> set[str]:
     for word in _WORD.findall(text.lower().replace("’", "'")):
         if word not in _COMMON:
             ending = next((e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) >= 3), "")
-            found.add(word[: len(word) - len(ending)] if ending else word)
+            found.add(word[: len(word) - len(ending)].rstrip("e"))
     return found
