@@ -10,11 +10,6 @@ from infra.embedded_kafka import embedded_kafka
 __all__ = ["apache_kafka", "embedded_kafka", "shared"]
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Let pass what kafka-python cannot help: it leaves the sockets of failed connections to the garbage collector."""
-    config.addinivalue_line("filterwarnings", "ignore:unclosed.*[sS]ocket:ResourceWarning")
-
-
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the real data: STRANDLINE_SHARED, or `shared` beside the project; skips when it is not there."""

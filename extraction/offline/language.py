@@ -44,6 +44,8 @@ _ASKED_LEAVE: Final = re.compile(r"\b(?:can|could|may|shall|should|do|did|am|wou
 _CLAUSE_BREAK: Final = re.compile(r"\s*[,;:]\s*(?:and |but |so )?|\s+(?:and|but|so|because)\s+")
 _TAG_WORDS: Final = 4
 _QUOTE_MARK: Final = re.compile(r"[\"“”]")
+_ENDLESS: Final = re.compile(r"\S{120,}")
+"""No word of a sentence; masked, for patterns that try each place of it would take seconds."""
 _MAX_QUOTE: Final = 200
 
 
@@ -71,7 +73,7 @@ class Sentence:
             or _TAKEN_BACK.search(self.text)
         ):
             return False
-        if _ASKED_LEAVE.search(before):
+        if match[0][:1] in "Ii" and _ASKED_LEAVE.search(before):
             return False
         return not _UNSURE.search(before) and not _REPORTED.search(before)
 
@@ -90,11 +92,12 @@ class Sentence:
 
 def sentences(line: Line) -> Iterator[Sentence]:
     """Yield the sentences of `line`, in order."""
+    text = _ENDLESS.sub(lambda word: MASK * len(word[0]), line.text)
     start = 0
-    for gap in _BREAK.finditer(line.text):
-        yield from _sentence(line, line.text[start : gap.start()])
+    for gap in _BREAK.finditer(text):
+        yield from _sentence(line, text[start : gap.start()])
         start = gap.end()
-    yield from _sentence(line, line.text[start:])
+    yield from _sentence(line, text[start:])
 
 
 def _sentence(line: Line, raw: str) -> Iterator[Sentence]:

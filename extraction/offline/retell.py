@@ -21,8 +21,8 @@ _ADVERB: Final = (
 _OPENING: Final = re.compile(
     r"^(?:\W*(?:\d+[.)]\s*)?(?:hi|hello|hey|ok|okay|yes|yeah|yep|no|nope|well|oh|great|thanks"
     r"|thank you(?: so much)?|sure|right|alright|all right|"
-    r"excellent|perfect|awesome|wonderful|actually|also|and|but|so|then|please|good news|great news|unfortunately"
-    r"|understood|noted|got it|"
+    r"excellent|perfect|awesome|wonderful|fantastic|actually|also|and|but|so|then|please|good news|great news"
+    r"|unfortunately|understood|noted|got it|"
     r"i'm sorry|i am sorry|sorry|cool|fine|good|nice|of course|certainly|absolutely|anyway|by the way|ugh|omg|ah"
     r"|nah|wow|oops|please help|help|note \d+|day \d+)\b(?!')[\s,!.:;-]*)+",
     re.I,

@@ -132,6 +132,10 @@ def _wait(bootstrap: str, process: subprocess.Popen[bytes], log: Path) -> None:
     while time.monotonic() < deadline:
         if process.poll() is not None:
             break
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", int(bootstrap.rpartition(":")[2]))) != 0:
+                time.sleep(0.1)
+                continue
         try:
             with KafkaAdminClient(bootstrap_servers=bootstrap, bootstrap_timeout_ms=2000) as admin:
                 admin.list_topics()

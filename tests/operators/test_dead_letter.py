@@ -17,9 +17,17 @@ EVENT = Event("e1", "user", 1_000, "hi")
 
 def outcome(status, problems=()):
     return Outcome(
-        scope=SCOPE, session_id="s", slice_id="x", event_ids=("e1",), first_ts_ms=1_000, last_ts_ms=1_000, status=status,
-        model="m", prompt_version="1", problems=problems,
-    )  # fmt: skip
+        scope=SCOPE,
+        session_id="s",
+        slice_id="x",
+        event_ids=("e1",),
+        first_ts_ms=1_000,
+        last_ts_ms=1_000,
+        status=status,
+        model="m",
+        prompt_version="1",
+        problems=problems,
+    )
 
 
 def test_invalid_message_keeps_its_bytes_key_headers_and_place():

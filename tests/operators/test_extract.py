@@ -16,9 +16,20 @@ SCOPE = Scope("shop", "ann")
 
 def claim(name, at=1_000):
     return Claim(
-        id=name, scope=SCOPE, session_id="s", slice_id="x", kind="fact", key="name", about="user", text=name, sources=("e",),
-        quote="q", confidence=0.9, observed_at_ms=at, authority="user_claim",
-    )  # fmt: skip
+        id=name,
+        scope=SCOPE,
+        session_id="s",
+        slice_id="x",
+        kind="fact",
+        key="name",
+        about="user",
+        text=name,
+        sources=("e",),
+        quote="q",
+        confidence=0.9,
+        observed_at_ms=at,
+        authority="user_claim",
+    )
 
 
 def piece(seq):
@@ -34,12 +45,23 @@ class Recorder:
     async def extract(self, piece, context):
         self.contexts.append([claim.id for claim in context])
         return Outcome(
-            scope=piece.scope, session_id=piece.session_id, slice_id=piece.id, event_ids=(), first_ts_ms=0, last_ts_ms=0,
-            status=ExtractionOutcome.RETRY_PASS, model="m", prompt_version="1", claims=(claim(f"c{piece.seq}", piece.seq),),
-            problems=(Problem("quote_not_verbatim", "x"),), dropped=(Problem("withheld_source", "x"),),
-            attempts=(Attempt(100, 40, 7, 0.5, 0.25), Attempt(100, 0, 3, 0.5, 0.5)), transport_retries=2,
-            entity_recall=1.0, prompt_tokens={"user": 10},
-        )  # fmt: skip
+            scope=piece.scope,
+            session_id=piece.session_id,
+            slice_id=piece.id,
+            event_ids=(),
+            first_ts_ms=0,
+            last_ts_ms=0,
+            status=ExtractionOutcome.RETRY_PASS,
+            model="m",
+            prompt_version="1",
+            claims=(claim(f"c{piece.seq}", piece.seq),),
+            problems=(Problem("quote_not_verbatim", "x"),),
+            dropped=(Problem("withheld_source", "x"),),
+            attempts=(Attempt(100, 40, 7, 0.5, 0.25), Attempt(100, 0, 3, 0.5, 0.5)),
+            transport_retries=2,
+            entity_recall=1.0,
+            prompt_tokens={"user": 10},
+        )
 
 
 def run(call, *items):

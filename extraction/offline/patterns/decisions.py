@@ -56,8 +56,8 @@ PATTERNS: Final = (
         "decision",
         "decision",
         compiled(
-            r"\blet['’]?s (?P<verb>deploy|use|book|order|move|migrate|ship|schedule|switch|do|make it|cancel|keep"
-            rf"|start) (?P<thing>{THING})"
+            r"\blet['’]?s (?P<verb>deploy|use|book|order|move|migrate|ship|schedule|switch|do|make it|cancel"
+            rf") (?P<thing>{THING})"
         ),
         "{who} decided to {verb} {thing}.",
         0.85,

@@ -11,7 +11,7 @@ from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
 _WANT: Final = (
-    r"(?P<want>(?:[^.;!?█]|\.(?=\d)|(?<=Dr)\.){4,160}?)(?=\s*(?:[.;!?█]|$)"
+    r"(?P<want>(?:[^.;!?█]|\.(?=\d)|(?<=Dr)\.){4,160}?)(?=\s*(?:(?<!Dr)\.(?!\d)|[;!?█]|$)"
     r"|,\s*(?:what|can|could|do|does|is|are|how|please|where|when|would|will|which|who|but|so|because|i|i'm|thanks)\b"
     r"|\s(?:because|since|but)\s)"
 )

@@ -215,9 +215,9 @@ def _homes(sentence: Sentence) -> Iterator[ExtractedClaim]:
         match = regex.search(sentence.text)
         if match is None or not sentence.asserts(match):
             continue
-        place = match["place"] or match["lower"].title()
-        if set(place.lower().split()) & _NOT_PLACES:
+        if match["lower"] and set(match["lower"].split()) & _NOT_PLACES:
             continue
+        place = match["place"] or match["lower"].title()
         who, about = ("The user", "user") if line.is_user else (line.speaker, line.speaker)
         change = is_move or bool(re.search(r"\bnow\b|\bno longer\b|\bactually\b|\bnot in\b", sentence.text, re.I))
         made = claim(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from extraction.dates import find_dates
 from extraction.offline.language import Sentence
 from extraction.offline.patterns.shape import claim, compiled, retold
 from extraction.offline.reading import Note
@@ -19,7 +20,7 @@ _ASKS: Final = compiled(
 _REQUEST: Final = compiled(
     r"\bdo I (?:like|love|prefer|live|work|eat|drink|hate|have)\b|\b(?:know|remember) about me\b|"
     r"^\W*you\b|\bI guess\b|\b(?:can|could|would|will|won['’]t|can['’]t|couldn['’]t) (?:you|anyone|anybody"
-    r"|someone|somebody)\b|\bare you (?:one|some|able)\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b"
+    r"|someone|somebody)\b|\bare you (?:one|some|able|my|the|an?)\b|\b(?:can|could|may) (?:I|we|it|you)\b|\bhow about\b"
     r"|\bwhat about\b|\bhow are you\b|\bdo you (?:like|think|have any idea|ever|want|love|prefer|enjoy|feel)\b|"
     r"\bhave you (?:ever|been)\b|\bdon['’]t you\b|\b(?:isn['’]t|aren['’]t|won['’]t|right|huh|ok|okay|you know"
     r"|what do you think)\W*\?|\bare you (?:there|a (?:bot|robot|human)|real|serious|kidding|sure)\b|"
@@ -44,6 +45,11 @@ _COMMON: Final = frozenset(
     "asks please know tell get any some many much more".split()
 )
 _ENDINGS: Final = ("ing", "ed", "es", "s")
+_WHEN: Final = compiled(r"\bwhen\b|\bwhat (?:time|day|date)\b")
+_TIME: Final = compiled(
+    r"\b(?:\d{1,2}(?::\d\d)? ?(?:am|pm)|\d{1,2}:\d\d|noon|midnight|today|tonight|tomorrow|morning|afternoon|evening"
+    r"|soon|(?:minutes?|hours?|days?|weeks?|months?))\b"
+)
 _SHARE: Final = 0.6
 
 
@@ -106,10 +112,10 @@ def _answer_in(talk: Talk, note: Note) -> ExtractedClaim | None:
 
 
 def _answers(note: Note, text: str, quote: str) -> bool:
+    """Whether `text` tells enough of what `note` asks; a question for a time wants one."""
     if quote.rstrip('"').endswith("?") or _NO_ANSWER.search(quote):
         return False
-    asked = note.text.lower()
-    if " when " in f" {asked} " and not re.search(r"\d|day\b|tomorrow|tonight|week|month|morning|soon", text, re.I):
+    if _WHEN.search(note.text) and not (find_dates(text) or _TIME.search(text)):
         return False
     return _overlap(note.text, text) >= _SHARE
 

@@ -50,7 +50,9 @@ _RELATIVE_DAY: Final = re.compile(
     re.I,
 )
 _WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
-_WEEKDAY: Final = re.compile(rf"(?<!except )(?<!every )(?<!not )(?<!next )(?<!last )(?<!this )(?<!past )\b({'|'.join(_WEEKDAYS)})\b", re.I)
+_WEEKDAY: Final = re.compile(
+    rf"(?<!except )(?<!every )(?<!not )(?<!next )(?<!last )(?<!this )(?<!past )\b({'|'.join(_WEEKDAYS)})\b", re.I
+)
 _ISO_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _DAYS_AWAY: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _MAX_WORDS: Final = 10
