@@ -19,6 +19,8 @@ MENDABLE = {
     "operators.file_source.InputNotFound": WRONG_USAGE,
     "operators.file_source.InputBroken": FAILED,
     "operators.health.PortUnusable": WRONG_USAGE,
+    "operators.slice_sink.SlicesUnwritable": WRONG_USAGE,
+    "operators.dead_letter.LettersUnwritable": FAILED,
     "flows.recovery.RecoveryStoreBroken": FAILED,
     "operators.session_state.SnapshotTooNew": FAILED,
     "operators.embedded_broker.EmbeddedBrokerError": FAILED,

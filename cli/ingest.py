@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from cli import progress
-from cli.failures import REJECTED_INPUT, WRONG_USAGE, CommandError
+from cli.failures import FAILED, REJECTED_INPUT, WRONG_USAGE, CommandError
 from cli.options import (
     BootstrapOption,
     DebugOption,
@@ -17,6 +17,7 @@ from cli.options import (
     SettingsFile,
     StoreOption,
     TopicOption,
+    scope_part,
     settings_from,
 )
 from cli.output import note, print_json, print_line
@@ -47,8 +48,8 @@ def ingest(
         Path | None, typer.Option("--sessions-out", metavar="FILE", help="With --dry-run: one JSON line a slice.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 when input was invalid or rejected.")] = False,
-    app: Annotated[str, typer.Option("--app", help="App of bare events in a file.")] = LOCAL,
-    user: Annotated[str, typer.Option("--user", help="User of bare events in a file.")] = LOCAL,
+    app: Annotated[str, typer.Option("--app", help="App of bare events in a file.", callback=scope_part)] = LOCAL,
+    user: Annotated[str, typer.Option("--user", help="User of bare events in a file.", callback=scope_part)] = LOCAL,
     session: Annotated[str | None, typer.Option("--session", help="Session of bare events in a file.")] = None,
     settings_file: SettingsFile = None,
     store: StoreOption = None,
@@ -68,7 +69,8 @@ def ingest(
         until_end=until_end,
         dry_run=dry_run,
         sessions_out=sessions_out,
-        place_of=_placing(app, user, session),
+        # A message from Kafka must say itself whose it is: guessing would mix users.
+        place_of=_no_place if source == "kafka" else _placing(app, user, session),
     )
     summary = run_job(job, quiet=as_json)
     if as_json:
@@ -100,6 +102,12 @@ def run_job(job: "Job", *, quiet: bool) -> IngestSummary:
                 recovery=services.recovery,
                 snapshot_interval_s=job.settings.run.snapshot_interval_s,
             )
+        open_sessions = int(job.metrics.total("strandline_sessions_open"))
+        if job.stop.is_set() and services.recovery is None and open_sessions:
+            msg = (
+                f"Stopped: {open_sessions} open sessions were not extracted, for this run keeps no state; run it again."
+            )
+            raise CommandError(msg, FAILED)
         return summarize(job.metrics, services.census.statuses, time.monotonic() - started)
 
 
@@ -119,18 +127,20 @@ def _check(settings: Settings, source: str, *, dry_run: bool, sessions_out: Path
 
 
 def _placing(app: str, user: str, session: str | None) -> "Callable[[Message], Place | None]":
-    """Return who a bare event of a file belongs to. A Kafka message must say it itself: guessing would mix users."""
+    """Return who a bare event of a file belongs to."""
     from schemas.detect import Place  # noqa: PLC0415
     from schemas.scope import Scope  # noqa: PLC0415
 
     scope = Scope(app, user)
 
     def place(message: "Message") -> Place | None:
-        if message.ts_ms > 0:
-            return None
         return Place(scope, session or Path(message.topic).name.split(".")[0] or "stdin")
 
     return place
+
+
+def _no_place(message: "Message") -> "Place | None":
+    return None
 
 
 def _say_how(job: "Job", services: "Services") -> None:

@@ -15,7 +15,7 @@ from schemas.settings import Settings
 MEMORY_STORE = "memory"
 
 
-def _scope_part(value: str) -> str:
+def scope_part(value: str) -> str:
     """Refuse what no event can have: an empty name, or bytes that are no text."""
     if not value:
         msg = "it is empty; whose memory it is must be named"
@@ -39,8 +39,8 @@ BootstrapOption = Annotated[
     str | None, typer.Option("--bootstrap", metavar="HOST:PORT", help="Kafka brokers, several with commas.")
 ]
 TopicOption = Annotated[str | None, typer.Option("--topic", metavar="NAME", help="The Kafka topic of the events.")]
-AppOption = Annotated[str, typer.Option("--app", metavar="APP", help="The application.", callback=_scope_part)]
-UserOption = Annotated[str, typer.Option("--user", metavar="USER", help="Its user.", callback=_scope_part)]
+AppOption = Annotated[str, typer.Option("--app", metavar="APP", help="The application.", callback=scope_part)]
+UserOption = Annotated[str, typer.Option("--user", metavar="USER", help="Its user.", callback=scope_part)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Log everything, and show tracebacks.")]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from extraction.dates import Interval, follows, intervals
+from extraction.disclosure import SpokenSecrets
 from extraction.entities import Entity, canonical, currencies, find_entities, normalise, number_pool, stands_in
 from extraction.transcript import Line, Transcript, day_of
 from schemas.claim import Claim
@@ -96,6 +97,15 @@ class Case:
 
     @cached_property
     def high_value(self) -> tuple[Entity, ...]:
-        """The entities of the required kinds that somebody said, each once, in order of first mention."""
-        spoken = (e for line in self.transcript.lines if line.text for e in find_entities(line.text))
-        return tuple(dict.fromkeys(e for e in spoken if e.kind in self.required))
+        """The entities of the required kinds that somebody said, each once, in order of first mention.
+
+        A secret is none, wherever it is said again: what may not be stored cannot be asked for.
+        """
+        spoken = (e for text in self.secrets.masked if text for e in find_entities(text))
+        required = dict.fromkeys(e for e in spoken if e.kind in self.required)
+        return tuple(e for e in required if self.secrets.find_in(e.raw) is None)
+
+    @cached_property
+    def secrets(self) -> SpokenSecrets:
+        """Every PIN, password, card number and the like that the transcript holds."""
+        return SpokenSecrets.of(self.transcript)

@@ -194,6 +194,7 @@ class Extractor:
             quote=one.quote,
             confidence=one.confidence,
             observed_at_ms=max(event.ts_ms for event in events),
+            evidence_from_ms=min(event.ts_ms for event in events) if len(events) > 1 else None,
             authority=authorities.pop() if len(authorities) == 1 else EventAuthority.MIXED,
             durable=one.durable,
             change=one.change,

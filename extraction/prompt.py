@@ -14,7 +14,7 @@ from schemas.extraction import CLAIM_KINDS
 from schemas.outcome import Problem
 from schemas.vocabulary import Key, Vocabulary
 
-PROMPT_VERSION: Final = "1"
+PROMPT_VERSION: Final = "2"
 
 MAX_PROBLEMS: Final = 40
 """Problems listed in a retry; a model that broke more rules than that is not helped by a longer list."""
@@ -49,7 +49,8 @@ Take an open_question only if no later line answers it.
 - `confidence`: 0.9 or more when said plainly, about 0.6 when implied. `durable`: false when of no use later.
 
 Digest: one line on what happened, with the lines it rests on as sources. Every id, amount and e-mail address that \
-somebody said stands in a claim or in the digest.
+somebody said stands in a claim or in the digest, and no secret in either, nor in a quote: PIN, password, CVV, card \
+number, one-time code, SSN, API key, security answer.
 
 Keys by kind; one value each, or [many]
 """

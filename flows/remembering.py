@@ -1,7 +1,7 @@
 """The half of the flow that needs a model and a store: slices to outcomes, outcomes to memories."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -51,16 +51,13 @@ def remembering(
     extractor = Extractor(settings)
     metrics.in_flight_limit.set(settings.model.max_in_flight)
 
-    def stored_claims(scope: Scope, session_id: str) -> list[Claim]:
-        return [claim for claim in store.bank(scope).claims() if claim.session_id == session_id]
-
-    def waited(seconds: float) -> None:
-        metrics.backpressure.inc(seconds)
+    def changed(in_flight: int) -> None:
+        metrics.in_flight.set(in_flight)
         heartbeat.beat()
 
-    call = SliceCall(extractor, stored_claims, settings.extraction.context_lines, metrics)
+    call = SliceCall(extractor, _StoredRecord(store), settings.extraction.context_lines, metrics)
     runner: AsyncRunner[SliceOrForget, Extracted | Control] = AsyncRunner(
-        call, settings.model.max_in_flight, stop, on_wait=waited, on_change=metrics.in_flight.set
+        call, settings.model.max_in_flight, stop, on_wait=metrics.backpressure.inc, on_change=changed
     )
     stack.callback(runner.close)
     stack.callback(lambda: runner.run(extractor.aclose()))
@@ -69,6 +66,19 @@ def remembering(
         sink=RememberSink(store.bank, metrics, census, heartbeat.beat),
         ping=store.ping,
     )
+
+
+class _StoredRecord:
+    """The record of sessions as the store has it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def claims_of(self, scope: Scope, session_id: str) -> list[Claim]:
+        return [claim for claim in self._store.bank(scope).claims() if claim.session_id == session_id]
+
+    def allowed(self, scope: Scope, claims: Sequence[Claim]) -> list[Claim]:
+        return self._store.bank(scope).allowed(claims)
 
 
 def with_offline_model(settings: Settings, model: OfflineModel) -> Settings:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from extraction.prompt import PROMPT_VERSION
 from flows.ingest import Steps
 from operators import dead_letter, kafka_client
 from operators.census import Census
-from operators.dead_letter import DeadLetter, FolderSink
+from operators.dead_letter import CountingSink, DeadLetter, FolderSink
 from operators.decode import Decoder
-from operators.file_source import FileSource
+from operators.file_source import FileSource, OnPoll
 from operators.health import HealthServer, Heartbeat
 from operators.kafka_source import KafkaSource
 from operators.metrics import Metrics
+from operators.quiet_time import QuietTime
 from operators.records import records_sink
 from operators.sessionize import Sessionizer
 from operators.slice_sink import SliceSink
@@ -72,18 +74,23 @@ def opened(job: Job) -> Iterator[Services]:
     settings, metrics = job.settings, job.metrics
     heartbeat = Heartbeat()
     census = Census(metrics)
-    stream_time = StreamTime()
+    stream_time, quiet_time = StreamTime(), QuietTime()
+
+    def polled(partition: int, drained: bool) -> None:
+        heartbeat.beat()
+        quiet_time.polled(partition, drained=drained)
+
     metrics.build_info.labels(version("strandline"), PROMPT_VERSION, str(SCHEMA_VERSION)).set(1)
     with ExitStack() as stack:
-        source, share_read = _source(job, heartbeat, stack)
+        source, share_read = _source(job, polled, stack)
         checks: dict[str, Callable[[], object]] = {}
         if job.source == FROM_KAFKA:
-            _prepare_topics(settings)
+            kafka_client.check(settings.kafka)
             checks["kafka"] = lambda: kafka_client.check(settings.kafka)
         steps = Steps(
             source=source,
             decoder=Decoder(settings.decode, stream_time, metrics, job.place_of),
-            sessionizer=Sessionizer(settings.sessions, stream_time, metrics, job.stop),
+            sessionizer=Sessionizer(settings.sessions, stream_time, quiet_time, metrics, job.stop),
             letters=_letters(job),
             slices=SliceSink(job.sessions_out),
         )
@@ -106,40 +113,47 @@ def opened(job: Job) -> Iterator[Services]:
         yield Services(steps, census, _recovery(job), health, share_read)
 
 
-def _source(job: Job, heartbeat: Heartbeat, stack: ExitStack) -> tuple[Source[Message], Callable[[], float | None]]:
+def _source(job: Job, polled: OnPoll, stack: ExitStack) -> tuple[Source[Message], Callable[[], float | None]]:
     """Return the source, and how to ask for the share of it that is read."""
     if job.source != FROM_KAFKA:
-        file = FileSource(job.source, job.stop, on_poll=heartbeat.beat)
+        file = FileSource(job.source, job.stop, on_poll=polled)
         return file, lambda: file.share_read
-    kafka = KafkaSource(job.settings.kafka, job.metrics, job.stop, until_end=job.until_end, on_poll=heartbeat.beat)
+    kafka = KafkaSource(
+        job.settings.kafka, job.metrics, job.stop, until_end=job.until_end, on_poll=polled, commits=not job.dry_run
+    )
     stack.push(lambda kind, error, at: kafka.close(done=error is None))
     return kafka, lambda: None
 
 
-def _prepare_topics(settings: Settings) -> None:
-    """Check that the topic is there, and make the topics for what is set aside when they are missing."""
-    kafka_client.check(settings.kafka)
-    names = {*dead_letter.topics(settings.kafka).values(), settings.kafka.records_topic} - {""}
-    with kafka_client.Admin(settings.kafka) as admin:
-        admin.create(sorted(names), partitions=1, replication=-1)
-
-
 def _letters(job: Job) -> DynamicSink[DeadLetter]:
-    if job.source == FROM_KAFKA:
-        return dead_letter.topic_sink(job.settings.kafka, job.metrics)
-    return FolderSink(job.settings.run.dead_letter_dir, job.metrics)
+    """Return where letters go; a dry run only counts them, and the topics of others are made when missing."""
+    if job.dry_run:
+        return CountingSink(job.metrics)
+    if job.source != FROM_KAFKA:
+        return FolderSink(job.settings.run.dead_letter_dir, job.metrics)
+    kafka = job.settings.kafka
+    names = {*dead_letter.topics(kafka).values(), kafka.records_topic} - {""}
+    with kafka_client.Admin(kafka) as admin:
+        admin.create(sorted(names), partitions=1, replication=-1)
+    return dead_letter.topic_sink(kafka, job.metrics)
 
 
 def _recovery(job: Job) -> Path | None:
     """Return the folder of the recovery store, or None when this run keeps no state.
 
-    A run from Kafka that remembers keeps one beside an embedded store, since the two belong together. Others keep one
-    only when a folder is named: a file is simply read again, and a dry run must not move on.
+    A run from Kafka that remembers keeps one, beside an embedded store since the two belong together; its name says
+    what it was read from and written to, so that another broker or store begins anew. Others keep one only when a
+    folder is named, for a file is simply read again. A dry run has a folder of its own: it must not move a real run on.
     """
-    run, url = job.settings.run, job.settings.store.url
-    if run.recovery_dir:
-        return Path(run.recovery_dir)
-    if job.source != FROM_KAFKA or job.dry_run or url == "memory":
+    settings, url = job.settings, job.settings.store.url
+    named = settings.run.recovery_dir
+    if job.dry_run:
+        return Path(f"{named}-dry-run") if named else None
+    if named:
+        return Path(named)
+    if job.source != FROM_KAFKA or url == "memory":
         return None
+    kafka = settings.kafka
+    between = blake2b("\n".join((kafka.bootstrap, url, settings.store.prefix)).encode(), digest_size=4).hexdigest()
     base = "strandline-recovery" if "://" in url else f"{url.rstrip('/')}-recovery"
-    return Path(base) / job.settings.kafka.topic
+    return Path(base) / f"{kafka.topic}-{between}"

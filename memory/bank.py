@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import structlog
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from memory.store import Store
 
 _log = structlog.get_logger(__name__)
+
+R = TypeVar("R", Claim, Episode, Row)
 
 BATCH = 64
 """Outcomes that one write takes at most, which bounds its body; more are several writes with the same end."""
@@ -245,7 +247,7 @@ class Bank:
         """Return the rows of the bank less what a deletion on record covers: a late write may have come after it."""
         with self._store.lock:
             contents = self._store.contents(self._scope)
-            allowed = self._allowed(contents.rows())
+            allowed = self.allowed(contents.rows())
             n_rows = len(contents.claims) + len(contents.episodes)
             return contents if len(allowed) == n_rows else resolved(Contents.of(allowed), self._store.rules)
 
@@ -254,9 +256,10 @@ class Bank:
         if not wanted:
             return []
         points = self._store.qdrant.retrieve(self._store.alias(self._scope), wanted)
-        return self._allowed(row_of(point.payload, self._scope) for point in points)
+        return self.allowed(row_of(point.payload, self._scope) for point in points)
 
-    def _allowed(self, rows: Iterable[Row]) -> list[Row]:
+    def allowed(self, rows: Iterable[R]) -> list[R]:
+        """Return those of `rows` that no deletion on record covers."""
         found = list(rows)
         forgotten: Forgotten = self._store.ledger.read(self._scope, {row.session_id for row in found})
         return [row for row in found if not forgotten.covers(row)]

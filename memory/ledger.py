@@ -31,9 +31,9 @@ class Forgotten:
     def covers(self, row: Row) -> bool:
         """Say whether `row` rests on something deleted.
 
-        A claim counts by its newest evidence. An episode tells of all its slice, so its oldest event decides.
+        The oldest event decides: a claim may quote it, and an episode tells of all its slice.
         """
-        time_ms = row.observed_at_ms if isinstance(row, Claim) else row.first_ts_ms
+        time_ms = row.oldest_evidence_ms if isinstance(row, Claim) else row.first_ts_ms
         return time_ms <= max(self.scope_ms, self.sessions.get(row.session_id, -1))
 
 

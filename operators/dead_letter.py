@@ -16,6 +16,7 @@ from operators.kafka_sink import KafkaSink, Outgoing
 from operators.mapped_sink import MappedSink
 from operators.metrics import Metrics
 from operators.session_core import LateEvent
+from schemas.adk import envelope
 from schemas.outcome import Outcome
 from schemas.settings import KafkaSettings
 from schemas.slice import Slice
@@ -57,14 +58,15 @@ def from_invalid(invalid: Invalid) -> DeadLetter:
         *message.headers,
         ("strandline-reason", invalid.reason.encode()),
         ("strandline-detail", invalid.detail.encode(errors="replace")),
-        ("strandline-from", f"{message.topic}/{message.partition}/{message.offset}".encode()),
+        ("strandline-from", f"{message.topic}/{message.partition}/{message.offset}".encode(errors="replace")),
     )
     return DeadLetter(LetterKind.INVALID, invalid.reason, message.key, message.value or b"", headers)
 
 
 def from_late(late: LateEvent) -> DeadLetter:
-    """Keep an event that came too late, with its scope and session."""
-    return DeadLetter(LetterKind.LATE, "older_than_id_memory", late.scope.key().encode(), _encode(late))
+    """Keep an event that came too late as an envelope that `decode` reads, so that it can be sent again."""
+    value = _encode(envelope(late.scope, late.session_id, late.event))
+    return DeadLetter(LetterKind.LATE, "older_than_id_memory", late.scope.key().encode(), value)
 
 
 def from_rejected(piece: Slice, outcome: Outcome) -> DeadLetter:
@@ -95,6 +97,31 @@ def topic_sink(settings: KafkaSettings, metrics: Metrics) -> MappedSink[DeadLett
     return MappedSink(KafkaSink(settings), outgoing)
 
 
+class CountingSink(DynamicSink[DeadLetter]):
+    """Only counts the letters: a dry run leaves nothing behind."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        """Count in `metrics`."""
+        self._metrics = metrics
+
+    def build(self, step_id: str, worker_index: int, worker_count: int) -> "_CountingPartition":
+        """Return this worker's counter."""
+        return _CountingPartition(self._metrics)
+
+
+class _CountingPartition(StatelessSinkPartition[DeadLetter]):
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def write_batch(self, items: list[DeadLetter]) -> None:
+        for item in items:
+            self._metrics.dead_letters.labels(item.kind, item.reason).inc()
+
+
+class LettersUnwritable(OSError):
+    """The folder for what is set aside cannot be written."""
+
+
 class FolderSink(DynamicSink[DeadLetter]):
     """Appends each letter to `<kind>.jsonl` in a folder, which is made when the first letter comes."""
 
@@ -116,12 +143,17 @@ class _FolderPartition(StatelessSinkPartition[DeadLetter]):
         self._lock = lock
 
     def write_batch(self, items: list[DeadLetter]) -> None:
-        with self._lock:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            for kind in {item.kind for item in items}:
-                lines = b"".join(_line(item) + b"\n" for item in items if item.kind == kind)
-                with (self._folder / f"{kind}.jsonl").open("ab") as file:
-                    file.write(lines)
+        try:
+            with self._lock:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                for kind in {item.kind for item in items}:
+                    with (self._folder / f"{kind}.jsonl").open("ab") as file:
+                        file.writelines(_line(item) + b"\n" for item in items if item.kind == kind)
+        except OSError as exc:
+            msg = (
+                f"what is set aside cannot be kept in {self._folder}: {exc.strerror}; name another run.dead_letter_dir"
+            )
+            raise LettersUnwritable(msg) from exc
         for item in items:
             self._metrics.dead_letters.labels(f"{item.kind}.jsonl", item.reason).inc()
 
@@ -129,7 +161,9 @@ class _FolderPartition(StatelessSinkPartition[DeadLetter]):
 def _line(letter: DeadLetter) -> bytes:
     """Write a letter as JSON; bytes that are no UTF-8 stand as base64 under `value_base64`."""
     document: dict[str, object] = {"kind": letter.kind, "reason": letter.reason}
-    document["headers"] = {name: value.decode(errors="replace") for name, value in letter.headers}
+    if letter.key is not None:
+        document["key"] = letter.key.decode(errors="replace")
+    document["headers"] = [[name, value.decode(errors="replace")] for name, value in letter.headers]
     try:
         document["value"] = letter.value.decode()
     except UnicodeDecodeError:

@@ -1,18 +1,23 @@
-"""Messages in, session events and controls out; what cannot be read goes aside with its reason and its bytes."""
+"""Messages in, session events and controls out; what cannot be read goes aside with its reason and its bytes.
+
+`decode_message` says what one message holds and knows no time but the record's. `Decoder` goes through messages in
+the order of their partitions, puts the stream time on every item, and wakes the sessions that waited for it.
+"""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import bytewax.operators as op
 import msgspec
 from bytewax.dataflow import Stream, operator
 from bytewax.operators import KeyedStream
 
+from operators.items import SessionControl, SessionEvent, SessionItem, Tick
 from operators.metrics import Metrics
 from operators.stream_time import StreamTime
 from schemas.adk import Left, millis, parse_event, state_flag
+from schemas.adk_typed import common_event, decode_common
 from schemas.controls import Control, ControlKind
 from schemas.detect import Place, RawControl, RawSession, Reason, Unreadable, detect, place_from_headers
 from schemas.events import Event
@@ -20,52 +25,52 @@ from schemas.message import Message
 from schemas.scope import Scope
 from schemas.settings import DecodeSettings
 
-
-class SessionEvent(msgspec.Struct, frozen=True, gc=False):
-    """An event with its place; `event` None when a session only switches its memory.
-
-    `partition` is where it was read, `stream_ms` the stream time there with this event counted in. `no_memory`
-    switches the session's memory off or on.
-    """
-
-    scope: Scope
-    session_id: str
-    event: Event | None
-    partition: int
-    no_memory: bool | None = None
-    stream_ms: int = 0
-
-
-class SessionControl(msgspec.Struct, frozen=True, gc=False):
-    """A control message and the partition it was read from."""
-
-    control: Control
-    partition: int
+_SCOPES_KEPT = 10_000
+"""Scopes whose key is kept at hand; making one costs more than looking it up."""
 
 
 class Invalid(msgspec.Struct, frozen=True, gc=False):
-    """What could not be read: the reason (a bounded set), what is wrong for people, and the original message."""
+    """A message that could not be read, whole or in part: the first reason, what is wrong for people, and the message.
+
+    `count` is how many things in it could not be read: events, or 1 for the message itself.
+    """
 
     reason: str
     detail: str
     message: Message
+    count: int = 1
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """One event of a message. `borrowed_time`: its own time is missing or wrong, and the record's was taken."""
+
+    scope: Scope
+    session_id: str
+    event: Event | None
+    no_memory: bool | None = None
+    borrowed_time: bool = False
+
+
+class FoundControl(msgspec.Struct, frozen=True, gc=False):
+    """A control message. `borrowed_time`: it states no time, and the record's was taken."""
+
+    control: Control
+    borrowed_time: bool = False
 
 
 class Decoded(msgspec.Struct):
     """All that one message amounts to; the counts are of its events."""
 
-    items: list[SessionEvent | SessionControl] = []
-    invalid: list[Invalid] = []
+    found: list[Found | FoundControl] = []
+    invalid: Invalid | None = None
     left: dict[str, int] = {}
     clocks_ahead: int = 0
 
 
-def decode_message(
-    message: Message, settings: DecodeSettings, now_ms: int, default_place: Place | None = None
-) -> Decoded:
+def decode_message(message: Message, settings: DecodeSettings, now_ms: int, place: Place | None = None) -> Decoded:
     """Return what `message` holds. Never raises for anything that stands in a message.
 
-    `now_ms` is the record's time where the input has none. `default_place` serves for bare events of a file.
+    `now_ms` is the record's time where the input has none. `place` serves for bare events of a file.
     """
     out = Decoded()
     value = message.value or b""
@@ -77,15 +82,18 @@ def decode_message(
         if len(value) > settings.max_message_bytes:
             msg = f"{len(value)} bytes, more than decode.max_message_bytes={settings.max_message_bytes}"
             raise Unreadable(Reason.TOO_LARGE, msg)
-        found = detect(_parse(value), place_from_headers(message.headers) or default_place)
+        found = detect(_parse(value), place_from_headers(message.headers), place)
         if isinstance(found, RawControl):
-            out.items.append(SessionControl(_control(found, record_ts_ms), message.partition))
+            out.found.append(_control(found, record_ts_ms))
             return out
+        for session in found:
+            _decode_session(session, message, record_ts_ms, settings, out)
     except Unreadable as exc:
-        out.invalid.append(Invalid(exc.reason, str(exc), message))
-        return out
-    for session in found:
-        _decode_session(session, message, record_ts_ms, settings, out)
+        out.invalid = Invalid(exc.reason, str(exc), message)
+    except RecursionError:
+        out.invalid = Invalid(Reason.NOT_JSON, "nested too deeply to be read", message)
+    if not (out.found or out.invalid or out.left):
+        out.left["no_events"] = 1
     return out
 
 
@@ -94,17 +102,18 @@ def _parse(value: bytes) -> object:
         return msgspec.json.decode(value)
     except (msgspec.MsgspecError, UnicodeError) as exc:
         raise Unreadable(Reason.NOT_JSON, f"not JSON: {exc}") from exc
-    except RecursionError as exc:
-        raise Unreadable(Reason.NOT_JSON, "nested too deeply to be read") from exc
 
 
-def _control(found: RawControl, record_ts_ms: int) -> Control:
-    ts_ms = millis(found.body.get("timestamp")) or record_ts_ms
+def _control(found: RawControl, record_ts_ms: int) -> FoundControl:
+    ts_ms = millis(found.body.get("timestamp"))
     consent = found.body.get("consent", found.body.get("granted"))
     if found.kind is ControlKind.CONSENT and not isinstance(consent, bool):
         msg = "a consent message needs consent: true or false"
         raise Unreadable(Reason.WRONG_TYPE, msg)
-    return Control(found.kind, found.scope, min(ts_ms, record_ts_ms), found.session_id, consent is not False)
+    control = Control(
+        found.kind, found.scope, min(ts_ms or record_ts_ms, record_ts_ms), found.session_id, consent is not False
+    )
+    return FoundControl(control, borrowed_time=not ts_ms)
 
 
 def _decode_session(
@@ -113,28 +122,22 @@ def _decode_session(
     scope, session_id = session.place.scope, session.place.session_id
     switched = state_flag(session.state)
     if switched is not None:
-        out.items.append(SessionEvent(scope, session_id, None, message.partition, switched))
+        out.found.append(Found(scope, session_id, None, switched))
     for raw in session.events:
         try:
             parsed = parse_event(raw, scope.user, record_ts_ms, settings)
         except Unreadable as exc:
-            out.invalid.append(Invalid(exc.reason, f"event {raw.position}: {exc}", message))
+            before = out.invalid
+            if before is None:
+                out.invalid = Invalid(exc.reason, f"event {raw.position}: {exc}", message)
+            else:
+                out.invalid = msgspec.structs.replace(before, count=before.count + 1)
             continue
         if isinstance(parsed, Left):
             out.left[parsed.value] = out.left.get(parsed.value, 0) + 1
             continue
         out.clocks_ahead += parsed.clock_ahead
-        out.items.append(SessionEvent(scope, session_id, parsed.event, message.partition, parsed.no_memory))
-
-
-class Tick(msgspec.Struct, frozen=True, gc=False):
-    """Tells the sessions of a scope that the stream time of a partition has reached what they wait for."""
-
-    partition: int
-    stream_ms: int
-
-
-SessionItem = SessionEvent | SessionControl | Tick
+        out.found.append(Found(scope, session_id, parsed.event, parsed.no_memory, parsed.borrowed_time))
 
 
 class Decoder:
@@ -152,30 +155,75 @@ class Decoder:
         self._stream_time = stream_time
         self._metrics = metrics
         self._place_of = place_of
+        self._scopes: dict[tuple[str, str], tuple[str, Scope]] = {}
 
     def __call__(self, messages: list[Message]) -> list[tuple[str, SessionItem] | Invalid]:
         """Return what `messages` hold, in their order, then a tick for every key whose time has come."""
         out: list[tuple[str, SessionItem] | Invalid] = []
         now_ms = time.time_ns() // 1_000_000
-        partitions: set[int] = set()
         for message in messages:
-            decoded = decode_message(message, self._settings, now_ms, self._place_of(message))
-            self._count(decoded)
-            partitions.add(message.partition)
-            out.extend(decoded.invalid)
-            for item in decoded.items:
-                out.append(self._stamped(item))
-        for partition in partitions:
+            if not self._common(message, now_ms, out):
+                self._any(message, now_ms, out)
+        for partition in {message.partition for message in messages}:
             tick = Tick(partition, self._stream_time.now(partition))
             out.extend((key, tick) for key in self._stream_time.due(partition))
         return out
 
-    def _stamped(self, item: SessionEvent | SessionControl) -> tuple[str, SessionItem]:
-        if isinstance(item, SessionControl):
-            return item.control.scope.key(), item
-        ts_ms = item.event.ts_ms if item.event is not None else 0
-        stream_ms = self._stream_time.advance(item.partition, ts_ms)
-        return item.scope.key(), msgspec.structs.replace(item, stream_ms=stream_ms)
+    def _common(self, message: Message, now_ms: int, out: list[tuple[str, SessionItem] | Invalid]) -> bool:
+        """Decode a common message; False when it is not one."""
+        value = message.value
+        if value is None or len(value) > self._settings.max_message_bytes:
+            return False
+        found = decode_common(value)
+        if found is None:
+            return False
+        event = common_event(found, message.ts_ms if message.ts_ms > 0 else now_ms, self._settings)
+        if event is None:
+            return False
+        key, scope = self._scope(found.app, found.userId)
+        stream_ms = self._stream_time.advance(message.partition, event.ts_ms)
+        out.append((key, SessionEvent(scope, found.sessionId, event, message.partition, stream_ms)))
+        return True
+
+    def _any(self, message: Message, now_ms: int, out: list[tuple[str, SessionItem] | Invalid]) -> None:
+        decoded = decode_message(message, self._settings, now_ms, self._place_of(message))
+        self._count(decoded)
+        if decoded.invalid is not None:
+            out.append(decoded.invalid)
+        for found in decoded.found:
+            if isinstance(found, FoundControl):
+                out.append((found.control.scope.key(), self._stamped_control(found, message)))
+            else:
+                out.append(self._stamped(found, message.partition))
+
+    def _stamped(self, found: Found, partition: int) -> tuple[str, SessionItem]:
+        """Put the stream time on an event; one with a borrowed time takes part in it but does not move it on.
+
+        The record's time of a backfill is today: taken for stream time it would make every session of the past idle.
+        """
+        key, scope = self._scope(found.scope.app, found.scope.user)
+        event, stream_ms = found.event, self._stream_time.now(partition)
+        if event is not None and not found.borrowed_time:
+            stream_ms = self._stream_time.advance(partition, event.ts_ms)
+        elif event is not None and 0 < stream_ms < event.ts_ms:
+            event = msgspec.structs.replace(event, ts_ms=stream_ms)
+        return key, SessionEvent(scope, found.session_id, event, partition, stream_ms, found.no_memory)
+
+    def _stamped_control(self, found: FoundControl, message: Message) -> SessionControl:
+        """Give a control without a time the stream time where the input has no record time: a file is read later."""
+        control, stream_ms = found.control, self._stream_time.now(message.partition)
+        if found.borrowed_time and message.ts_ms <= 0 < stream_ms:
+            control = msgspec.structs.replace(control, ts_ms=min(control.ts_ms, stream_ms))
+        return SessionControl(control, message.partition)
+
+    def _scope(self, app: str, user: str) -> tuple[str, Scope]:
+        found = self._scopes.get((app, user))
+        if found is None:
+            if len(self._scopes) >= _SCOPES_KEPT:
+                self._scopes.clear()
+            scope = Scope(app, user)
+            self._scopes[app, user] = found = (scope.key(), scope)
+        return found
 
     def _count(self, decoded: Decoded) -> None:
         metrics = self._metrics
@@ -184,9 +232,9 @@ class Decoder:
                 metrics.event("partial").inc(number)
             else:
                 metrics.skip(label).inc(number)
-        if decoded.invalid:
-            metrics.event("invalid").inc(len(decoded.invalid))
-        controls = sum(isinstance(item, SessionControl) for item in decoded.items)
+        if decoded.invalid is not None:
+            metrics.event("invalid").inc(decoded.invalid.count)
+        controls = sum(isinstance(found, FoundControl) for found in decoded.found)
         if controls:
             metrics.event("control").inc(controls)
         if decoded.clocks_ahead:
@@ -204,13 +252,8 @@ class DecodeOut:
 @operator
 def decode(step_id: str, up: Stream[Message], decoder: Decoder) -> DecodeOut:
     """Decode messages; sessions' items come keyed by scope."""
+    # Split by batch, not by `op.branch`: that would ask a question of every single item.
     mixed = op.flat_map_batch("messages", up, decoder)
-    split = op.branch("invalid", mixed, _is_invalid)
-    return DecodeOut(
-        items=cast("KeyedStream[SessionItem]", split.falses),
-        invalid=cast("Stream[Invalid]", split.trues),
-    )
-
-
-def _is_invalid(item: tuple[str, SessionItem] | Invalid) -> bool:
-    return isinstance(item, Invalid)
+    items = op.flat_map_batch("items", mixed, lambda batch: [one for one in batch if type(one) is tuple])
+    invalid = op.flat_map_batch("invalid", mixed, lambda batch: [one for one in batch if type(one) is Invalid])
+    return DecodeOut(items=items, invalid=invalid)

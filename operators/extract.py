@@ -4,12 +4,15 @@ A forget travels the same way as the slices, so that it stays behind what was cu
 """
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import msgspec
+import structlog
 
+from memory.errors import StoreUnavailable
 from operators.metrics import Metrics
 from schemas.claim import Claim
 from schemas.controls import Control
@@ -17,8 +20,13 @@ from schemas.outcome import Outcome
 from schemas.scope import Scope
 from schemas.slice import Slice
 
-_RECENT_SESSIONS = 10_000
-"""Sessions whose newest claims are kept at hand: a session's next slice may start before its last one is stored."""
+_KEPT_SESSIONS = 10_000
+"""Sessions whose newest claims, and whose forgets, are kept at hand; the bank and its ledger know the rest."""
+
+_READ_WAITS_S = (0.5, 2.0, 8.0)
+"""Waits between tries to read the record while the store is away."""
+
+log = structlog.get_logger(__name__)
 
 SliceOrForget = Slice | Control
 
@@ -52,51 +60,70 @@ class Extracts(Protocol):
         ...
 
 
-class SliceCall:
-    """Extracts slices with the record so far as context, and counts what came out."""
+class ReadsRecord(Protocol):
+    """What is known of a session: reads of the bank, which may block."""
 
-    def __init__(
-        self,
-        extractor: Extracts,
-        stored_claims: Callable[[Scope, str], list[Claim]],
-        context_lines: int,
-        metrics: Metrics,
-    ) -> None:
-        """Use `stored_claims(scope, session_id)`, which may block, for what was stored before this process began."""
+    def claims_of(self, scope: Scope, session_id: str) -> list[Claim]:
+        """Return the session's stored claims."""
+        ...
+
+    def allowed(self, scope: Scope, claims: Sequence[Claim]) -> list[Claim]:
+        """Return those of `claims` that no deletion covers."""
+        ...
+
+
+class SliceCall:
+    """Extracts slices with the record so far as context, and counts what came out.
+
+    What this process has just extracted may not be stored yet when the session's next slice starts, so it is kept at
+    hand for a while. A forget reaches it three ways: as a message, through the bank, and by the ledger.
+    """
+
+    def __init__(self, extractor: Extracts, record: ReadsRecord, context_lines: int, metrics: Metrics) -> None:
+        """Show at most `context_lines` claims of the record to the model."""
         self._extractor = extractor
-        self._stored_claims = stored_claims
+        self._record = record
         self._context_lines = context_lines
         self._metrics = metrics
         self._recent: OrderedDict[tuple[Scope, str], tuple[Claim, ...]] = OrderedDict()
+        self._erased: OrderedDict[tuple[Scope, str], int] = OrderedDict()
 
     async def __call__(self, item: SliceOrForget) -> Extracted | Control:
         """Return the extraction of a slice; pass a forget on."""
         if isinstance(item, Control):
-            self._forget(item)
+            where = (item.scope, item.session_id)
+            self._erased[where] = max(item.ts_ms, self._erased.pop(where, -1))
+            _bound(self._erased)
             return item
-        context = await self._context(item) if item.seq else ()
+        context = await self._context(item) if item.seq and self._context_lines else ()
         outcome = await self._extractor.extract(item, context)
-        self._keep(item, (*context, *outcome.claims))
+        where = (item.scope, item.session_id)
+        self._recent[where] = (*self._recent.pop(where, ()), *outcome.claims)[-self._context_lines :]
+        _bound(self._recent)
         count_outcome(outcome, self._metrics)
         return Extracted(item, outcome)
 
     async def _context(self, piece: Slice) -> tuple[Claim, ...]:
-        stored = await asyncio.to_thread(self._stored_claims, piece.scope, piece.session_id)
-        recent = self._recent.get((piece.scope, piece.session_id), ())
-        by_id = {claim.id: claim for claim in (*stored, *recent)}
-        newest = sorted(by_id.values(), key=lambda claim: (claim.observed_at_ms, claim.id))
-        return tuple(newest[-self._context_lines :]) if self._context_lines else ()
+        claims = await asyncio.to_thread(self._read, piece.scope, piece.session_id)
+        erased_ms = max(self._erased.get((piece.scope, where), -1) for where in ("", piece.session_id))
+        kept = [claim for claim in claims if claim.oldest_evidence_ms > erased_ms]
+        return tuple(sorted(kept, key=lambda claim: (claim.observed_at_ms, claim.id))[-self._context_lines :])
 
-    def _keep(self, piece: Slice, claims: tuple[Claim, ...]) -> None:
-        self._recent[piece.scope, piece.session_id] = claims[-self._context_lines :] if self._context_lines else ()
-        self._recent.move_to_end((piece.scope, piece.session_id))
-        if len(self._recent) > _RECENT_SESSIONS:
-            self._recent.popitem(last=False)
+    def _read(self, scope: Scope, session_id: str) -> list[Claim]:
+        recent = self._recent.get((scope, session_id), ())
+        for wait_s in _READ_WAITS_S:
+            try:
+                stored = self._record.claims_of(scope, session_id)
+                return list({claim.id: claim for claim in (*stored, *self._record.allowed(scope, recent))}.values())
+            except StoreUnavailable as exc:
+                log.warning("store unavailable, reading the record again", wait_s=wait_s, error=str(exc))
+                time.sleep(wait_s)
+        return self._record.claims_of(scope, session_id)
 
-    def _forget(self, control: Control) -> None:
-        for scope, session_id in list(self._recent):
-            if scope == control.scope and control.session_id in ("", session_id):
-                del self._recent[scope, session_id]
+
+def _bound(kept: OrderedDict[tuple[Scope, str], Any]) -> None:
+    if len(kept) > _KEPT_SESSIONS:
+        kept.popitem(last=False)
 
 
 def count_outcome(outcome: Outcome, metrics: Metrics) -> None:

@@ -6,6 +6,7 @@ JSON lines (.jsonl, also .gz), a whole document (.json), a folder of these in or
 import gzip
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -20,6 +21,10 @@ _BATCH = 500
 """Lines given to the dataflow at once; small enough that results flow while the file is still read."""
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
+
+
+OnPoll = Callable[[int, bool], None]
+"""Told of each poll of a source: the partition, and whether the poll took all there was."""
 
 
 class InputNotFound(FileNotFoundError):
@@ -56,13 +61,14 @@ class FileSource(FixedPartitionedSource[Message, int]):
     The state is the number of messages given out, so a resumed run goes on behind them.
     """
 
-    def __init__(self, path: str, stop: threading.Event, on_poll: Callable[[], None] = lambda: None) -> None:
-        """Read `path` until `stop` is set; `on_poll` is called whenever the dataflow asks for more.
+    def __init__(self, path: str, stop: threading.Event, on_poll: OnPoll = lambda partition, drained: None) -> None:
+        """Read `path` until `stop` is set; `on_poll` is told whenever the dataflow asks for more.
 
         :raises InputNotFound: There is nothing to read.
         """
         self.stop = stop
         self.on_poll = on_poll
+        self._path = Path(path)
         self._files = files_of(path)
         self._total = sum(file.stat().st_size for file in self._files)
         self._behind = 0
@@ -77,8 +83,10 @@ class FileSource(FixedPartitionedSource[Message, int]):
         return min(1.0, (self._behind + here) / self._total)
 
     def list_parts(self) -> list[str]:
-        """Name the one partition."""
-        return ["input"]
+        """Name the one partition after what is read, so that a snapshot of one input is not taken for another's."""
+        if not self._files:
+            return [f"stdin-{time.time_ns()}"]
+        return [f"{self._path.resolve()}"]
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> "_FilePartition":
         """Open the input behind the messages that a snapshot already counts."""
@@ -94,7 +102,9 @@ class FileSource(FixedPartitionedSource[Message, int]):
                 try:
                     yield from _messages(raw, path)
                 except (EOFError, OSError, zlib.error) as exc:
-                    msg = f"{path} cannot be read to its end: {exc}; what stood before was read"
+                    msg = (
+                        f"{path} cannot be read to its end: {exc}; mend it and run again: what is stored is not doubled"
+                    )
                     raise InputBroken(msg) from exc
             self._behind += path.stat().st_size
 
@@ -104,13 +114,22 @@ class _FilePartition(StatefulSourcePartition[Message, int]):
         self._source = source
         self._messages = islice(source.messages(), done, None)
         self._done = done
+        self._fault: InputBroken | None = None
 
     def next_batch(self) -> list[Message]:
-        self._source.on_poll()
+        # A file is never drained: what was not read yet is there already.
+        self._source.on_poll(0, False)
         if self._source.stop.is_set():
             raise StopIteration
-        batch = list(islice(self._messages, _BATCH))
-        if not batch:
+        if self._fault is not None:
+            raise self._fault
+        batch: list[Message] = []
+        try:
+            for message in islice(self._messages, _BATCH):
+                batch.append(message)
+        except InputBroken as fault:
+            self._fault = fault
+        if not batch and self._fault is None:
             raise StopIteration
         self._done += len(batch)
         return batch

@@ -15,8 +15,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from operators.metrics import Metrics
 
-STALE_AFTER_S = 60.0
-"""Without a sign of life for so long the dataflow counts as hung; it beats many times a second, even when idle."""
+STALE_AFTER_S = 240.0
+"""Without a sign of life for so long the dataflow counts as hung. It beats at every poll, and at every model call that
+starts or ends; while a full budget holds it, the next beat is at most the longest call away (`model.slice_budget_s`)."""
 
 
 class Heartbeat:

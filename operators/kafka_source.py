@@ -46,13 +46,13 @@ class _Partition(StatefulSourcePartition[Message, Position]):
 
     @override
     def next_batch(self) -> Iterable[Message]:
-        self._source.on_poll()
         if self._source.stop.is_set():
             raise StopIteration
         if self._offsets.fault is not None:
             raise self._offsets.fault
         batch = self._reader.take(self._track)
         self._idle = not batch
+        self._source.on_poll(self._track.partition.partition, len(batch) < self._source.batch_size)
         if self._idle and self._source.until_end and self._reader.at_end(self._track):
             raise StopIteration
         return batch
@@ -67,7 +67,7 @@ class _Partition(StatefulSourcePartition[Message, Position]):
     def snapshot(self) -> Position:
         """Return the position, and have the one of the snapshot before committed: that epoch is surely done."""
         offset = self._track.next_offset
-        if self._before is not None:
+        if self._before is not None and self._source.commits:
             self._offsets.note(self._track.partition.partition, self._before)
         self._before = offset if offset >= 0 else None
         return {"offset": offset, "topic_id": self._topic_id}
@@ -98,13 +98,17 @@ class KafkaSource(FixedPartitionedSource[Message, Position]):
         *,
         until_end: bool = False,
         share: tuple[int, int] = (0, 1),
-        on_poll: Callable[[], None] = lambda: None,
+        on_poll: Callable[[int, bool], None] = lambda partition, drained: None,
+        commits: bool = True,
     ) -> None:
         """Only remember the settings; nothing connects before the dataflow starts.
 
-        `on_poll` is called whenever the dataflow asks a partition for more, idle or not: a sign of life.
+        `on_poll` is told of every poll, idle or not: the partition, and whether the poll took all there was.
+        Without `commits` the group's offsets stay as they are.
         """
         self.on_poll = on_poll
+        self.commits = commits
+        self.batch_size = kafka.batch_size
         self.stop = stop
         self.until_end = until_end
         self.ended: dict[int, int] = {}
@@ -149,7 +153,7 @@ class KafkaSource(FixedPartitionedSource[Message, Position]):
         if self._reader is not None:
             self._reader.close()
         if self._offsets is not None:
-            self._offsets.close(self.ended if done else None)
+            self._offsets.close(self.ended if done and self.commits else None)
 
     def _describe(self) -> Topic:
         with self._lock:

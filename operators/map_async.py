@@ -39,6 +39,10 @@ _WAIT_S = 0.05
 """How long a full budget waits before it looks at `stop` and beats the heart again."""
 
 
+_TAKEN_ON = 2
+"""Items taken on for each that may be under way: the next ones start without waiting for the dataflow to come round."""
+
+
 class AsyncRunner(Generic[X, Y]):
     """One asyncio loop on a thread of its own, and the budget of calls under way in this process."""
 
@@ -51,18 +55,23 @@ class AsyncRunner(Generic[X, Y]):
         on_wait: Callable[[float], None] = lambda seconds: None,
         on_change: Callable[[int], None] = lambda in_flight: None,
     ) -> None:
-        """Run `call` for at most `limit` items at once.
+        """Run `call` for at most `limit` items at once, and take on at most `_TAKEN_ON` times as many.
+
+        Items that wait for another of their serial key are taken on but not under way, so a long session does not
+        keep the others out.
 
         :arg stop: Once set, nothing new is started and nobody waits any more.
         :arg on_wait: Told of each stretch, in seconds, that the dataflow waited for room.
-        :arg on_change: Told how many items are under way, from either thread.
+        :arg on_change: Told how many items are under way, on the loop's thread.
         """
         self.stop = stop
         self._call = call
         self._limit = limit
         self._on_wait = on_wait
         self._on_change = on_change
-        self._in_flight = 0
+        self._under_way = 0
+        self._taken_on = 0
+        self._slots = asyncio.Semaphore(limit)
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="map_async", daemon=True)
@@ -71,14 +80,13 @@ class AsyncRunner(Generic[X, Y]):
     def submit(self, item: X, after: "Future[Y] | None") -> "Future[Y] | None":
         """Start `item` once `after` is done and return its future; wait for room first. None once `stop` is set."""
         with self._changed:
-            while self._in_flight >= self._limit and not self.stop.is_set():
+            while self._taken_on >= _TAKEN_ON * self._limit and not self.stop.is_set():
                 started = time.monotonic()
                 self._changed.wait(_WAIT_S)
                 self._on_wait(time.monotonic() - started)
             if self.stop.is_set():
                 return None
-            self._in_flight += 1
-            self._on_change(self._in_flight)
+            self._taken_on += 1
         future = asyncio.run_coroutine_threadsafe(self._run(item, after), self._loop)
         future.add_done_callback(self._finished)
         return future
@@ -116,12 +124,18 @@ class AsyncRunner(Generic[X, Y]):
     async def _run(self, item: X, after: "Future[Y] | None") -> Y:
         if after is not None and not after.done():
             await asyncio.wait([asyncio.wrap_future(after)])
-        return await self._call(item)
+        async with self._slots:
+            self._under_way += 1
+            self._on_change(self._under_way)
+            try:
+                return await self._call(item)
+            finally:
+                self._under_way -= 1
+                self._on_change(self._under_way)
 
     def _finished(self, future: "Future[Y]") -> None:
         with self._changed:
-            self._in_flight -= 1
-            self._on_change(self._in_flight)
+            self._taken_on -= 1
             self._changed.notify_all()
 
 

@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Protocol, TypeVar
 
 import structlog
 from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
 from memory.bank import WriteReport
-from memory.errors import StoreUnavailable
+from memory.errors import EmbeddingUnavailable, StoreUnavailable
+from memory.privacy import Receipt
 from operators.census import Census
 from operators.extract import Extracted
 from operators.metrics import Metrics
@@ -37,7 +37,7 @@ class WritableBank(Protocol):
         """Take in the outcomes."""
         ...
 
-    def forget(self, now_ms: int, session_id: str | None = None, before_ms: int | None = None) -> object:
+    def forget(self, now_ms: int, session_id: str | None = None, before_ms: int | None = None) -> Receipt:
         """Erase what was observed up to `before_ms`."""
         ...
 
@@ -81,40 +81,47 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
         for key, item in items:
             by_scope.setdefault(key, []).append(item)
         for scope_items in by_scope.values():
-            for is_control, run in groupby(scope_items, lambda item: isinstance(item, Control)):
-                if is_control:
-                    for control in run:
-                        self._forget(control)
+            waiting: list[Outcome] = []
+            for item in scope_items:
+                if isinstance(item, Control):
+                    self._apply(waiting)
+                    waiting = []
+                    self._forget(item)
                 else:
-                    self._apply([item for item in run if isinstance(item, Extracted)])
+                    waiting.append(item.outcome)
+            self._apply(waiting)
 
-    def _apply(self, extracted: list[Extracted]) -> None:
-        outcomes = [item.outcome for item in extracted]
+    def _apply(self, outcomes: list[Outcome]) -> None:
+        if not outcomes:
+            return
         bank = self._bank_of(outcomes[0].scope)
         report = self._retried(lambda: bank.apply(outcomes))
-        self._census.note(bank.scope, report.statuses, report.active)
-        for action, number in report.actions.items():
-            if number:
-                self._metrics.written.labels(action).inc(number)
+        self._count(bank.scope, report)
         now_s = time.time()
         for outcome in outcomes:
             if outcome.claims:
                 self._metrics.ingest_delay.observe(max(0.0, now_s - outcome.last_ts_ms / 1000))
 
-    def _forget(self, control: Control | Extracted) -> None:
-        if not isinstance(control, Control):
-            return
+    def _forget(self, control: Control) -> None:
         bank = self._bank_of(control.scope)
         now_ms = time.time_ns() // 1_000_000
-        self._retried(lambda: bank.forget(now_ms, control.session_id or None, control.ts_ms))
-        self._metrics.written.labels("forget").inc()
+        receipt = self._retried(lambda: bank.forget(now_ms, control.session_id or None, control.ts_ms))
+        self._metrics.written.labels("forget").inc(receipt.claims)
+        self._count(bank.scope, self._retried(lambda: bank.apply([])))
+
+    def _count(self, scope: Scope, report: WriteReport) -> None:
+        self._census.note(scope, report.statuses, report.active)
+        for action, number in report.actions.items():
+            self._metrics.written.labels(action).inc(number)
+        if report.refused:
+            self._metrics.dropped.labels("forgotten").inc(report.refused)
 
     def _retried(self, work: Callable[[], T]) -> T:
-        """Do `work`, again after a wait while the store is unavailable: every write may be repeated."""
+        """Do `work`, again after a wait while the store or the embeddings are away: every write may be repeated."""
         for wait_s in _RETRY_WAITS_S:
             try:
                 return work()
-            except StoreUnavailable as exc:
+            except (StoreUnavailable, EmbeddingUnavailable) as exc:
                 log.warning("store unavailable, trying again", wait_s=wait_s, error=str(exc))
                 self._beat()
                 time.sleep(wait_s)

@@ -1,15 +1,17 @@
 """How the sessions of one scope become slices: a state machine without a clock, a thread or a dataflow.
 
 Time comes in two kinds, both passed in. Stream time is the newest event time read from the partition, carried by
-every item in the order of the partition, so that a backlog read at any speed gives the same slices. Wall time decides
-only when nothing is read any more. A session is idle when either has moved on by `idle_after_s` since its last event
-came.
+every item in the order of the partition, so that a backlog read at any speed gives the same slices. Quiet time
+decides only when nothing is read any more. A session is idle when either has moved on by `idle_after_s` since its
+last event came.
 """
 
 from collections.abc import Iterator
 
 import msgspec
 
+from operators.deadlines import NEVER, Deadlines
+from operators.items import SessionEvent
 from operators.session_cut import checkpoint_length, in_order
 from operators.session_state import ScopeState, SessionState, id_hash
 from schemas.controls import Control, ControlKind
@@ -18,8 +20,8 @@ from schemas.scope import Scope
 from schemas.settings import SessionSettings
 from schemas.slice import Slice, SliceReason
 
-NEVER = 2**62
-"""A time, in milliseconds, that does not come."""
+_MEMORY_SLACK = 1.25
+"""The id memory is trimmed when it is fuller by this: finding the oldest is then paid for by many events."""
 
 
 class LateEvent(msgspec.Struct, frozen=True, gc=False):
@@ -31,7 +33,7 @@ class LateEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 class Counts(msgspec.Struct):
-    """What happened since the last reading, by the labels of the metrics."""
+    """What happened since the last reading, by the labels of the metrics; `skipped` counts events."""
 
     events: int = 0
     duplicates: int = 0
@@ -42,8 +44,8 @@ class Counts(msgspec.Struct):
     opened: int = 0
     pending: int = 0
 
-    def skip(self, reason: str, by: int = 1) -> None:
-        """Count `by` things left out for `reason`."""
+    def skip(self, reason: str, by: int) -> None:
+        """Count `by` events left out for `reason`."""
         self.skipped[reason] = self.skipped.get(reason, 0) + by
 
 
@@ -51,108 +53,113 @@ class ScopeSessions:
     """The sessions of one scope. Every method returns what is to be given out, in order."""
 
     def __init__(self, state: ScopeState, settings: SessionSettings) -> None:
-        """Go on from `state`: a snapshot's, or `ScopeState(scope)` for a scope never seen."""
+        """Go on from `state`: a snapshot's, or `ScopeState(scope)` for a scope never seen.
+
+        Quiet time begins anew with the process, so a session that was resumed has not been quiet yet.
+        """
         self.scope = state.scope
         self.state = state
         self.counts = Counts()
         self._settings = settings
         self._idle_ms = NEVER if settings.idle_after_s is None else int(settings.idle_after_s * 1000)
         self._age_ms = NEVER if settings.checkpoint_age_s is None else int(settings.checkpoint_age_s * 1000)
+        self._lateness_ms = int(settings.lateness_s * 1000)
         self._tombstone_ms = int(settings.tombstone_s * 1000)
         self._max_events = settings.checkpoint_events or NEVER
         self._max_chars = settings.checkpoint_chars or NEVER
-        self.next_stream_ms, self.next_wall_ms = self._deadlines()
+        self._stream = Deadlines(self._stream_deadline)
+        self._quiet = Deadlines(self._quiet_deadline)
+        for session_id, session in state.sessions.items():
+            session.active_quiet_ms = 0
+            self._watch(session_id, session)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is remembered, so that the key itself can go."""
-        return not self.state.sessions and self.state.consent
+        return not self.state.sessions and self.state.consent and not self.state.no_memory
 
-    def add(
-        self, session_id: str, event: Event, partition: int, stream_ms: int, wall_ms: int
-    ) -> list[Slice | LateEvent]:
-        """Take one event. `stream_ms` is the partition's stream time once this event is counted in."""
+    def add(self, item: SessionEvent, quiet_ms: int) -> list[Slice | LateEvent]:
+        """Take one event, or a switch of memory alone; `quiet_ms` is the quiet time of its partition."""
+        session_id, partition, stream_ms, event = item.session_id, item.partition, item.stream_ms, item.event
         out: list[Slice | LateEvent] = []
-        if stream_ms >= self.next_stream_ms:
+        if event is None:
+            if item.no_memory is not None and item.no_memory != (session_id in self.state.no_memory):
+                session = self._open(session_id, partition, stream_ms, quiet_ms)
+                self._switch(session_id, session, off=item.no_memory)
+            return out
+        if stream_ms >= self._stream.next(partition):
             out.extend(self.advance_stream(partition, stream_ms))
-        session = self._open(session_id, partition, stream_ms)
+        session = self._open(session_id, partition, stream_ms, quiet_ms)
         hashed = id_hash(event.id)
         if hashed in session.seen:
             self.counts.duplicates += 1
             return out
-        if event.ts_ms <= session.forgotten_ts_ms:
+        if event.ts_ms < session.forgotten_ts_ms:
             self.counts.late += 1
             out.append(LateEvent(self.scope, session_id, event))
             return out
         self._remember(session, hashed, event.ts_ms)
         self.counts.events += 1
-        session.active_stream_ms, session.active_wall_ms = stream_ms, wall_ms
-        if not self.state.consent or session.no_memory:
+        session.active_stream_ms, session.active_quiet_ms = stream_ms, quiet_ms
+        if item.no_memory is not None:
+            self._switch(session_id, session, off=item.no_memory)
+        reason = self._unwanted(session_id, session, event)
+        if reason:
             session.watermark_ts_ms = max(session.watermark_ts_ms, event.ts_ms)
-            self.counts.skip("no_consent" if not self.state.consent else "no_memory")
-            self._note_deadlines(session)
+            self.counts.skip(reason, 1)
             return out
-        self._append(session, event, stream_ms)
-        self._note_deadlines(session)
+        self._append(session_id, session, event)
         if len(session.pending) >= self._max_events or session.pending_chars >= self._max_chars:
             out.extend(self._checkpoint(session_id, session, stream_ms))
         return out
 
-    def switch_memory(self, session_id: str, partition: int, stream_ms: int, *, off: bool) -> None:
-        """Follow `temp:no_memory`: while it is on, what the session holds and will hold is not extracted."""
-        session = self._open(session_id, partition, stream_ms)
-        session.no_memory = off
-        session.active_stream_ms = max(session.active_stream_ms, stream_ms)
-        if off:
-            self._drop_pending(session, "no_memory")
-        self._note_deadlines(session)
-
     def control(self, control: Control) -> list[Slice | Control]:
         """Follow a control message; a forget is passed on, after everything that was cut before it."""
-        out: list[Slice | Control] = []
+        session = self.state.sessions.get(control.session_id)
         if control.kind is ControlKind.SESSION_CLOSED:
-            session = self.state.sessions.get(control.session_id)
-            if session is not None:
-                out.extend(self._cut(control.session_id, session, len(session.pending), SliceReason.CLOSED))
-            return out
+            if session is None:
+                return []
+            return [*self._cut(control.session_id, session, len(session.pending), SliceReason.CLOSED)]
         if control.kind is ControlKind.CONSENT:
             self.state.consent = control.consent
-        if control.kind is not ControlKind.CONSENT or not control.consent:
-            reason = "no_consent" if control.kind is ControlKind.CONSENT else "forgotten"
-            for session_id, session in self.state.sessions.items():
-                if control.kind is not ControlKind.SESSION_FORGET or session_id == control.session_id:
-                    self._drop_pending(session, reason)
-        if control.kind is not ControlKind.CONSENT:
-            out.append(control)
-        return out
+            if not control.consent:
+                for one in self.state.sessions.values():
+                    self._drop_pending(one, NEVER, "no_consent")
+            return []
+        if control.kind is ControlKind.USER_FORGET:
+            self.state.erased_ts_ms = max(self.state.erased_ts_ms, control.ts_ms)
+            for one in self.state.sessions.values():
+                self._drop_pending(one, control.ts_ms, "forgotten")
+        elif session is not None:
+            session.erased_ts_ms = max(session.erased_ts_ms, control.ts_ms)
+            self._drop_pending(session, control.ts_ms, "forgotten")
+        return [control]
 
     def advance_stream(self, partition: int, stream_ms: int) -> list[Slice]:
         """Cut what has become idle or old by the stream time of `partition`, and free what need not be remembered."""
         out: list[Slice] = []
-        for session_id, session in list(self.state.sessions.items()):
-            if session.partition != partition:
-                continue
+        for session_id in self._stream.due(partition, stream_ms):
+            session = self.state.sessions[session_id]
             if not session.pending:
-                if stream_ms - session.active_stream_ms >= self._tombstone_ms:
-                    del self.state.sessions[session_id]
-            elif stream_ms - session.active_stream_ms >= self._idle_ms:
+                del self.state.sessions[session_id]
+                continue
+            if stream_ms - session.active_stream_ms >= self._idle_ms:
                 out.extend(self._cut(session_id, session, len(session.pending), SliceReason.IDLE))
-            elif stream_ms - session.pending_since_ms >= self._age_ms:
+            else:
                 out.extend(self._checkpoint(session_id, session, stream_ms))
-        self.next_stream_ms, self.next_wall_ms = self._deadlines()
+            self._watch(session_id, session)
         return out
 
-    def advance_wall(self, wall_ms: int) -> list[Slice]:
-        """Cut what has become idle by the clock on the wall, and free what need not be remembered."""
+    def advance_quiet(self, partition: int, quiet_ms: int) -> list[Slice]:
+        """Cut what has become idle by the quiet time of `partition`, and free what need not be remembered."""
         out: list[Slice] = []
-        for session_id, session in list(self.state.sessions.items()):
-            still_ms = wall_ms - session.active_wall_ms
+        for session_id in self._quiet.due(partition, quiet_ms):
+            session = self.state.sessions[session_id]
             if not session.pending:
-                if still_ms >= self._tombstone_ms:
-                    del self.state.sessions[session_id]
-            elif still_ms >= self._idle_ms:
-                out.extend(self._cut(session_id, session, len(session.pending), SliceReason.IDLE))
-        self.next_stream_ms, self.next_wall_ms = self._deadlines()
+                del self.state.sessions[session_id]
+                continue
+            out.extend(self._cut(session_id, session, len(session.pending), SliceReason.IDLE))
+            self._watch(session_id, session)
         return out
 
     def end(self) -> list[Slice]:
@@ -162,35 +169,73 @@ class ScopeSessions:
             out.extend(self._cut(session_id, session, len(session.pending), SliceReason.END_OF_INPUT))
         return out
 
+    def stream_deadlines(self) -> Iterator[tuple[int, int]]:
+        """Give (partition, stream time) before which nothing there is due."""
+        for partition in self._stream.partitions():
+            yield partition, self._stream.next(partition)
+
+    def quiet_deadlines(self) -> Iterator[tuple[int, int]]:
+        """Give (partition, quiet time) before which nothing there is due."""
+        for partition in self._quiet.partitions():
+            yield partition, self._quiet.next(partition)
+
     def stream_times(self) -> Iterator[tuple[int, int]]:
         """Give (partition, stream time) as far as this scope has seen it: what a restarted process begins with."""
         for session in self.state.sessions.values():
             yield session.partition, session.active_stream_ms
 
-    def _open(self, session_id: str, partition: int, stream_ms: int) -> SessionState:
+    def _open(self, session_id: str, partition: int, stream_ms: int, quiet_ms: int) -> SessionState:
         session = self.state.sessions.get(session_id)
         if session is None:
-            session = SessionState(partition, active_stream_ms=stream_ms)
+            session = SessionState(partition, active_stream_ms=stream_ms, active_quiet_ms=quiet_ms)
             self.state.sessions[session_id] = session
             self.counts.sessions += 1
-        session.partition = partition
+            self._watch(session_id, session)
+        elif session.partition != partition:
+            session.partition, session.active_stream_ms, session.active_quiet_ms = partition, stream_ms, quiet_ms
+            self._watch(session_id, session)
+        if session.ids:
+            session.unpack_ids()
         return session
+
+    def _watch(self, session_id: str, session: SessionState) -> None:
+        self._stream.watch(session_id, session.partition)
+        self._quiet.watch(session_id, session.partition)
 
     def _remember(self, session: SessionState, hashed: int, ts_ms: int) -> None:
         session.seen[hashed] = ts_ms
-        if len(session.seen) > self._settings.id_memory:
-            oldest = next(iter(session.seen))
-            session.forgotten_ts_ms = max(session.forgotten_ts_ms, session.seen.pop(oldest))
+        limit = self._settings.id_memory
+        if len(session.seen) > limit * _MEMORY_SLACK:
+            by_age = sorted(session.seen.items(), key=lambda pair: pair[1])
+            session.forgotten_ts_ms = max(session.forgotten_ts_ms, by_age[-limit - 1][1])
+            session.seen = dict(by_age[-limit:])
 
-    def _append(self, session: SessionState, event: Event, stream_ms: int) -> None:
+    def _unwanted(self, session_id: str, session: SessionState, event: Event) -> str:
+        """Return why the event is not to be extracted, or nothing."""
+        if event.ts_ms <= session.erased_ts_ms or event.ts_ms <= self.state.erased_ts_ms:
+            return "forgotten"
+        if not self.state.consent:
+            return "no_consent"
+        return "no_memory" if session_id in self.state.no_memory else ""
+
+    def _switch(self, session_id: str, session: SessionState, *, off: bool) -> None:
+        if off:
+            self.state.no_memory.add(session_id)
+            self._drop_pending(session, NEVER, "no_memory")
+        else:
+            self.state.no_memory.discard(session_id)
+
+    def _append(self, session_id: str, session: SessionState, event: Event) -> None:
         if event.ts_ms < session.watermark_ts_ms:
             event = msgspec.structs.replace(event, late=True)
-        if not session.pending:
-            session.pending_since_ms = stream_ms
-            self.counts.opened += 1
         session.pending.append(event)
         session.pending_chars += event.n_chars
         self.counts.pending += 1
+        if len(session.pending) == 1:
+            session.pending_since_ms = session.active_stream_ms
+            session.retry_age_ms = 0
+            self.counts.opened += 1
+            self._watch(session_id, session)
         if event.author == USER_AUTHOR and event.text:
             session.has_user_text = True
 
@@ -201,9 +246,14 @@ class ScopeSessions:
             or stream_ms - session.pending_since_ms >= 2 * self._age_ms
         )
         session.pending = in_order(session.pending)
-        length = checkpoint_length(session.pending, int(self._settings.lateness_s * 1000), force=force)
-        out = self._cut(session_id, session, length, SliceReason.CHECKPOINT) if length else []
-        session.pending_since_ms = stream_ms if length else session.pending_since_ms
+        length = checkpoint_length(session.pending, self._lateness_ms, force=force)
+        if not length:
+            forced_ms = session.pending_since_ms + 2 * self._age_ms
+            session.retry_age_ms = min(forced_ms, stream_ms + max(self._lateness_ms, 1_000))
+            return []
+        out = self._cut(session_id, session, length, SliceReason.CHECKPOINT)
+        session.pending_since_ms = stream_ms
+        session.retry_age_ms = 0
         return out
 
     def _cut(self, session_id: str, session: SessionState, length: int, reason: SliceReason) -> list[Slice]:
@@ -211,47 +261,47 @@ class ScopeSessions:
         if not length:
             return []
         ordered = in_order(session.pending)
-        events, rest = tuple(ordered[:length]), ordered[length:]
+        events = tuple(ordered[:length])
+        self._keep_pending(session, ordered[length:])
         session.watermark_ts_ms = max(session.watermark_ts_ms, events[-1].ts_ms)
-        self.counts.pending -= length
-        self.counts.opened -= not rest
-        session.pending = rest
-        session.pending_chars = sum(event.n_chars for event in rest)
+        if not session.pending:
+            session.pack_ids()
         if not session.has_user_text:
-            self.counts.skip("no_user_text")
+            self.counts.skip("no_user_text", length)
             return []
-        if len(events) < self._settings.min_events:
-            self.counts.skip("few_events")
+        if length < self._settings.min_events:
+            self.counts.skip("few_events", length)
             return []
         piece = Slice(self.scope, session_id, reason, session.seq, events)
         session.seq += 1
         self.counts.slices[reason] = self.counts.slices.get(reason, 0) + 1
         return [piece]
 
-    def _drop_pending(self, session: SessionState, reason: str) -> None:
-        if session.pending:
-            self.counts.skip(reason, len(session.pending))
-            self.counts.pending -= len(session.pending)
-            self.counts.opened -= 1
-            session.watermark_ts_ms = max(session.watermark_ts_ms, *(e.ts_ms for e in session.pending))
-            session.pending, session.pending_chars = [], 0
+    def _drop_pending(self, session: SessionState, until_ms: int, reason: str) -> None:
+        """Drop what is pending up to a time; the ids stay known, so that it does not come back by being sent again."""
+        dropped = [event for event in session.pending if event.ts_ms <= until_ms]
+        if dropped:
+            self.counts.skip(reason, len(dropped))
+            session.watermark_ts_ms = max(session.watermark_ts_ms, *(event.ts_ms for event in dropped))
+            self._keep_pending(session, [event for event in session.pending if event.ts_ms > until_ms])
 
-    def _stream_deadline(self, session: SessionState) -> int:
+    def _keep_pending(self, session: SessionState, rest: list[Event]) -> None:
+        self.counts.pending -= len(session.pending) - len(rest)
+        self.counts.opened -= bool(session.pending) and not rest
+        session.pending = rest
+        session.pending_chars = sum(event.n_chars for event in rest)
+
+    def _stream_deadline(self, session_id: str, partition: int) -> int | None:
+        session = self.state.sessions.get(session_id)
+        if session is None or session.partition != partition:
+            return None
         if not session.pending:
             return session.active_stream_ms + self._tombstone_ms
-        return min(session.active_stream_ms + self._idle_ms, session.pending_since_ms + self._age_ms)
+        age_ms = session.retry_age_ms or session.pending_since_ms + self._age_ms
+        return min(session.active_stream_ms + self._idle_ms, age_ms)
 
-    def _wall_deadline(self, session: SessionState) -> int:
-        return session.active_wall_ms + (self._idle_ms if session.pending else self._tombstone_ms)
-
-    def _note_deadlines(self, session: SessionState) -> None:
-        """Keep the two next deadlines as lower bounds: an early call finds nothing and reckons anew."""
-        self.next_stream_ms = min(self.next_stream_ms, self._stream_deadline(session))
-        self.next_wall_ms = min(self.next_wall_ms, self._wall_deadline(session))
-
-    def _deadlines(self) -> tuple[int, int]:
-        sessions = self.state.sessions.values()
-        return (
-            min(map(self._stream_deadline, sessions), default=NEVER),
-            min(map(self._wall_deadline, sessions), default=NEVER),
-        )
+    def _quiet_deadline(self, session_id: str, partition: int) -> int | None:
+        session = self.state.sessions.get(session_id)
+        if session is None or session.partition != partition:
+            return None
+        return session.active_quiet_ms + (self._idle_ms if session.pending else self._tombstone_ms)

@@ -14,17 +14,15 @@ def in_order(events: Sequence[Event]) -> list[Event]:
 
 
 def checkpoint_length(events: Sequence[Event], lateness_ms: int, *, force: bool) -> int:
-    """Return how many of the ordered `events` a checkpoint takes, 0 when it must wait.
+    """Return how many of the ordered `events`, at least one, a checkpoint takes; 0 when it must wait.
 
-    `force` ignores lateness and open calls: the pending events have grown to twice their ceiling, and memory is
-    bounded.
+    `force` ignores open calls and, if need be, the lateness: the pending events have grown to twice their ceiling, and
+    memory is bounded.
     """
-    if not events:
-        return 0
-    if force:
-        return len(events)
     horizon = events[-1].ts_ms - lateness_ms
     length = sum(event.ts_ms <= horizon for event in events)
+    if force:
+        return length or len(events)
     return _before_open_call(events, length)
 
 

@@ -5,7 +5,6 @@ end of an execution, and calls a backlog late after a stall.
 """
 
 import threading
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -14,9 +13,10 @@ import bytewax.operators as op
 from bytewax.dataflow import operator
 from bytewax.operators import KeyedStream, StatefulBatchLogic
 
-from operators.decode import SessionControl, SessionEvent, SessionItem, Tick
+from operators.items import SessionControl, SessionEvent, SessionItem
 from operators.metrics import Metrics
-from operators.session_core import NEVER, LateEvent, ScopeSessions
+from operators.quiet_time import QuietTime
+from operators.session_core import LateEvent, ScopeSessions
 from operators.session_state import ScopeState, decode_state, encode_state
 from operators.stream_time import StreamTime
 from schemas.controls import Control
@@ -26,12 +26,12 @@ from schemas.slice import Slice
 Emitted = Slice | LateEvent | Control
 
 _WAKE_MIN = timedelta(seconds=1)
-"""Waking a key sooner than this for the clock on the wall would only burn CPU: idle times are minutes."""
+"""Waking a key sooner than this for quiet time would only burn CPU: idle times are minutes."""
 
 
 @dataclass(frozen=True)
 class Sessionizer:
-    """What the sessionizer of one process works with.
+    """What the sessionizer of one process works with; the decoder and the source share the two clocks.
 
     `stop` is set when the process was asked to stop: then the end of the stream is not the end of the input, and open
     sessions stay in the snapshot.
@@ -39,6 +39,7 @@ class Sessionizer:
 
     settings: SessionSettings
     stream_time: StreamTime
+    quiet_time: QuietTime
     metrics: Metrics
     stop: threading.Event
 
@@ -58,12 +59,13 @@ class _SessionizeLogic(StatefulBatchLogic[SessionItem, Emitted, bytes]):
 
     def on_batch(self, values: list[SessionItem]) -> tuple[list[Emitted], bool]:
         out: list[Emitted] = []
-        wall_ms = _now_ms()
+        quiet = self._config.quiet_time
         for value in values:
             if isinstance(value, SessionEvent):
-                self._event(value, wall_ms, out)
+                sessions = self._sessions or self._start(ScopeState(value.scope))
+                out.extend(sessions.add(value, quiet.now(value.partition)))
             elif isinstance(value, SessionControl):
-                sessions = self._for(ScopeState(value.control.scope))
+                sessions = self._sessions or self._start(ScopeState(value.control.scope))
                 out.extend(sessions.control(value.control))
             elif self._sessions is not None:
                 out.extend(self._sessions.advance_stream(value.partition, value.stream_ms))
@@ -72,22 +74,27 @@ class _SessionizeLogic(StatefulBatchLogic[SessionItem, Emitted, bytes]):
     def on_notify(self) -> tuple[list[Emitted], bool]:
         out: list[Emitted] = []
         if self._sessions is not None:
-            out.extend(self._sessions.advance_wall(_now_ms()))
+            for partition, _ in list(self._sessions.quiet_deadlines()):
+                out.extend(self._sessions.advance_quiet(partition, self._config.quiet_time.now(partition)))
         return self._done(out)
 
     def on_eof(self) -> tuple[list[Emitted], bool]:
         if self._config.stop.is_set() or self._sessions is None:
             return [], self.RETAIN
         out: list[Emitted] = []
-        for partition in {session.partition for session in self._sessions.state.sessions.values()}:
+        for partition, _ in list(self._sessions.stream_deadlines()):
             out.extend(self._sessions.advance_stream(partition, self._config.stream_time.now(partition)))
         return self._done([*out, *self._sessions.end()])
 
     def notify_at(self) -> datetime | None:
-        if self._sessions is None or self._sessions.next_wall_ms >= NEVER:
+        """Ask to be woken when the first quiet deadline can have come: quiet time never runs faster than the clock."""
+        if self._sessions is None:
             return None
-        due = datetime.fromtimestamp(self._sessions.next_wall_ms / 1000, tz=UTC)
-        return max(due, datetime.now(tz=UTC) + _WAKE_MIN)
+        quiet = self._config.quiet_time
+        waits_ms = [due_ms - quiet.now(partition) for partition, due_ms in self._sessions.quiet_deadlines()]
+        if not waits_ms:
+            return None
+        return datetime.now(tz=UTC) + max(timedelta(milliseconds=min(waits_ms)), _WAKE_MIN)
 
     def snapshot(self) -> bytes:
         if self._sessions is None:
@@ -95,41 +102,31 @@ class _SessionizeLogic(StatefulBatchLogic[SessionItem, Emitted, bytes]):
             raise RuntimeError(msg)
         return encode_state(self._sessions.state)
 
-    def _for(self, state: ScopeState) -> ScopeSessions:
-        if self._sessions is None:
-            self._sessions = ScopeSessions(state, self._config.settings)
+    def _start(self, state: ScopeState) -> ScopeSessions:
+        self._sessions = ScopeSessions(state, self._config.settings)
         return self._sessions
 
     def _resume(self, state: ScopeState) -> None:
-        sessions = self._for(state)
+        sessions = self._start(state)
         for partition, stream_ms in sessions.stream_times():
             self._config.stream_time.advance(partition, stream_ms)
         held = [session for session in state.sessions.values() if session.pending]
         self._config.metrics.sessions_open.inc(len(held))
         self._config.metrics.pending_events.inc(sum(len(session.pending) for session in held))
-        self._arm()
-
-    def _event(self, item: SessionEvent, wall_ms: int, out: list[Emitted]) -> None:
-        sessions = self._for(ScopeState(item.scope))
-        if item.no_memory is not None:
-            sessions.switch_memory(item.session_id, item.partition, item.stream_ms, off=item.no_memory)
-        if item.event is not None:
-            out.extend(sessions.add(item.session_id, item.event, item.partition, item.stream_ms, wall_ms))
+        self._arm(sessions)
 
     def _done(self, out: list[Emitted]) -> tuple[list[Emitted], bool]:
         if self._sessions is None:
             return out, self.DISCARD
         self._flush_counts(self._sessions)
-        self._arm()
+        self._arm(self._sessions)
         return out, self._sessions.is_empty
 
-    def _arm(self) -> None:
+    def _arm(self, sessions: ScopeSessions) -> None:
         """Ask to be woken by stream time on every partition that this scope's sessions are read from."""
-        if self._sessions is None or self._sessions.next_stream_ms >= NEVER:
-            return
-        key = self._sessions.scope.key()
-        for partition in {session.partition for session in self._sessions.state.sessions.values()}:
-            self._config.stream_time.arm(partition, key, self._sessions.next_stream_ms)
+        key = sessions.scope.key()
+        for partition, due_ms in sessions.stream_deadlines():
+            self._config.stream_time.arm(partition, key, due_ms)
 
     def _flush_counts(self, sessions: ScopeSessions) -> None:
         counts, metrics = sessions.counts, self._config.metrics
@@ -171,10 +168,3 @@ def sessionize(step_id: str, up: KeyedStream[SessionItem], sessionizer: Sessioni
 
 def _is_late(item: tuple[str, Emitted]) -> bool:
     return isinstance(item[1], LateEvent)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-__all__ = ["Emitted", "SessionizeOut", "Sessionizer", "Tick", "sessionize"]

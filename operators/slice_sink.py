@@ -11,14 +11,25 @@ from schemas.slice import Slice
 _encode = msgspec.json.Encoder().encode
 
 
+class SlicesUnwritable(OSError):
+    """The file for the slices cannot be written."""
+
+
 class SliceSink(DynamicSink[tuple[str, Slice | Control]]):
     """Writes one JSON line a slice: app, userId, sessionId, reason, n_events, first_ts, last_ts (ms), n_chars."""
 
     def __init__(self, path: Path | None) -> None:
-        """Begin `path` anew; None writes nothing."""
+        """Begin `path` anew; None writes nothing.
+
+        :raises SlicesUnwritable: It cannot be written.
+        """
         self._path = path
         if path is not None:
-            path.write_bytes(b"")
+            try:
+                path.write_bytes(b"")
+            except OSError as exc:
+                msg = f"slices cannot be written to {path}: {exc.strerror}; name another file with --sessions-out"
+                raise SlicesUnwritable(msg) from exc
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> "_SlicePartition":
         """Return this worker's writer."""

@@ -13,13 +13,17 @@ from typing import Any
 
 import msgspec
 
-from schemas.detect import RawEvent, Reason, Unreadable, first_of
+from schemas.detect import RawEvent, Reason, Unreadable, first_of, limited
 from schemas.events import USER_AUTHOR, Event, ToolCall, ToolResult
+from schemas.scope import Scope
 from schemas.settings import DecodeSettings
 from schemas.trim import trim_json, trim_text
 
-_MS_FROM = 10**12
+MS_FROM = 10**12
 """A whole number from here on is milliseconds (2001); below it is seconds (until the year 33658)."""
+
+MAX_NAME_CHARS = 200
+"""Characters kept of the names of authors, speakers and tools."""
 
 NO_MEMORY_NAMES = frozenset({"no_memory", "noMemory", "temp:no_memory"})
 
@@ -35,10 +39,15 @@ class Left(StrEnum):
 
 
 class Parsed(msgspec.Struct, frozen=True):
-    """An event, whether its clock ran ahead, and whether it switches the session's memory off (or on again)."""
+    """An event, and what else its sender said.
+
+    `clock_ahead`: its time lay in the future. `borrowed_time`: for that reason, or because it states none, it bears the
+    record's time. `no_memory` switches the session's memory off, or on again.
+    """
 
     event: Event
     clock_ahead: bool = False
+    borrowed_time: bool = False
     no_memory: bool | None = None
 
 
@@ -59,6 +68,7 @@ def parse_event(raw: RawEvent, user: str, record_ts_ms: int, settings: DecodeSet
     if actions.get("compaction") is not None:
         return Left.COMPACTION
     ts_ms, ahead = _time(body.get("timestamp"), record_ts_ms, settings)
+    own_time = ts_ms is not None and not ahead
     text, calls, results = _parts(_object(body, "content"), settings)
     metadata = _metadata(first_of(body, ("customMetadata", "custom_metadata")))
     state = first_of(actions, ("stateDelta", "state_delta"))
@@ -66,24 +76,26 @@ def parse_event(raw: RawEvent, user: str, record_ts_ms: int, settings: DecodeSet
     error = _error(body, settings)
     if not (text or calls or results or error) and no_memory is None:
         return Left.NO_CONTENT
-    author = _text_field(body, "author") or ("agent" if _role(body) == "model" else USER_AUTHOR)
+    author = trim_text(_text_field(body, "author"), MAX_NAME_CHARS) or (
+        "agent" if _role(body) == "model" else USER_AUTHOR
+    )
     speaker = raw.speaker or _as_text(metadata.get("speaker")) or _as_text(body.get("speaker"))
     event_id = body.get("id")
     if event_id is not None and (isinstance(event_id, bool) or not isinstance(event_id, (str, int))):
         raise Unreadable(Reason.WRONG_TYPE, f"id must be a string, not {type(event_id).__name__}")
     event = Event(
-        id=str(event_id) if event_id not in (None, "") else _derived_id(body, raw.position),
+        id=limited(str(event_id), "id") if event_id not in (None, "") else _derived_id(body, raw.position),
         author=author,
-        ts_ms=ts_ms,
+        ts_ms=ts_ms if ts_ms is not None and own_time else record_ts_ms,
         text=text,
-        speaker="" if speaker == user else speaker,
+        speaker="" if speaker == user else trim_text(speaker, MAX_NAME_CHARS),
         calls=calls,
         results=results,
         error=error,
         withheld=any(_truthy(metadata.get(name)) for name in NO_MEMORY_NAMES),
         derived_id=event_id in (None, ""),
     )
-    return Parsed(event, ahead, no_memory)
+    return Parsed(event, ahead, not own_time, no_memory)
 
 
 def millis(value: Any) -> int | None:
@@ -104,17 +116,14 @@ def millis(value: Any) -> int | None:
     if value < 0:
         raise Unreadable(Reason.BAD_TIME, f"timestamp {value} is negative")
     if isinstance(value, int):
-        return value if value >= _MS_FROM else value * 1000
-    return round(value * 1000) if value < _MS_FROM else round(value)
+        return value if value >= MS_FROM else value * 1000
+    return round(value * 1000) if value < MS_FROM else round(value)
 
 
-def _time(value: Any, record_ts_ms: int, settings: DecodeSettings) -> tuple[int, bool]:
-    ts_ms = millis(value)
-    if not ts_ms:
-        return record_ts_ms, False
-    if ts_ms > record_ts_ms + settings.future_tolerance_s * 1000:
-        return record_ts_ms, True
-    return ts_ms, False
+def _time(value: Any, record_ts_ms: int, settings: DecodeSettings) -> tuple[int | None, bool]:
+    """Return the time that the event states, if any, and whether it lies in the future."""
+    ts_ms = millis(value) or None
+    return ts_ms, ts_ms is not None and ts_ms > record_ts_ms + settings.future_tolerance_s * 1000
 
 
 def _object(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -158,6 +167,7 @@ def _parts(
     texts: list[str] = []
     calls: list[ToolCall] = []
     results: list[ToolResult] = []
+    room = settings.max_event_chars
     for part in parts:
         if not isinstance(part, dict):
             raise Unreadable(Reason.WRONG_TYPE, f"a part must be an object, not {type(part).__name__}")
@@ -168,28 +178,45 @@ def _parts(
             texts.append(text)
         call = first_of(part, ("functionCall", "function_call"))
         if call is not None:
-            calls.append(_call(call, settings))
+            calls.append(_call(call, settings, room))
+            room -= len(calls[-1].args)
         result = first_of(part, ("functionResponse", "function_response"))
         if result is not None:
-            results.append(_result(result, settings))
+            results.append(_result(result, settings, room))
+            room -= len(results[-1].text)
     return trim_text("\n".join(texts), settings.max_text_chars), tuple(calls), tuple(results)
 
 
-def _call(call: Any, settings: DecodeSettings) -> ToolCall:
+def _call(call: Any, settings: DecodeSettings, room: int) -> ToolCall:
     if not isinstance(call, dict):
         raise Unreadable(Reason.WRONG_TYPE, f"functionCall must be an object, not {type(call).__name__}")
-    args = trim_json(call.get("args") or {}, settings.max_tool_args_chars, settings.max_array_items)
-    return ToolCall(_text_field(call, "id"), _text_field(call, "name"), args)
+    return tool_call(_text_field(call, "id"), _text_field(call, "name"), call.get("args"), settings, room)
 
 
-def _result(result: Any, settings: DecodeSettings) -> ToolResult:
+def _result(result: Any, settings: DecodeSettings, room: int) -> ToolResult:
     if not isinstance(result, dict):
         raise Unreadable(Reason.WRONG_TYPE, f"functionResponse must be an object, not {type(result).__name__}")
     name = _text_field(result, "name")
+    return tool_result(_text_field(result, "id"), name, result.get("response"), settings, room)
+
+
+def tool_call(call_id: str, name: str, args: Any, settings: DecodeSettings, room: int) -> ToolCall:
+    """Return a call, trimmed; `room` is what is left of the event's characters.
+
+    :raises Unreadable: Its id is too long.
+    """
+    text = trim_json(args or {}, min(settings.max_tool_args_chars, room), settings.max_array_items)
+    return ToolCall(limited(call_id, "the id of a call"), trim_text(name, MAX_NAME_CHARS), text)
+
+
+def tool_result(result_id: str, name: str, response: Any, settings: DecodeSettings, room: int) -> ToolResult:
+    """Return a result, trimmed; `room` is what is left of the event's characters.
+
+    :raises Unreadable: Its id is too long.
+    """
     limit = settings.tool_result_chars.get(name, settings.max_tool_result_chars)
-    return ToolResult(
-        _text_field(result, "id"), name, trim_json(result.get("response"), limit, settings.max_array_items)
-    )
+    text = trim_json(response, min(limit, room), settings.max_array_items)
+    return ToolResult(limited(result_id, "the id of a result"), trim_text(name, MAX_NAME_CHARS), text)
 
 
 def _metadata(value: Any) -> Mapping[str, Any]:
@@ -229,3 +256,31 @@ def _derived_id(body: Mapping[str, Any], position: int) -> str:
     raw = _encode_sorted({k: body.get(k) for k in ("author", "content", "timestamp", "invocationId", "invocation_id")})
     where = "" if body.get("timestamp") else f"#{position}"
     return f"derived-{blake2b(raw + where.encode(), digest_size=12).hexdigest()}"
+
+
+def envelope(scope: Scope, session_id: str, event: Event) -> dict[str, Any]:
+    """Return `event` as the message it could have come in, which is read back as the same event.
+
+    A tool payload that was trimmed may come back trimmed once more.
+    """
+    parts: list[dict[str, Any]] = [{"text": event.text}] if event.text else []
+    parts.extend({"functionCall": {"id": c.id, "name": c.name, "args": _json_or_text(c.args)}} for c in event.calls)
+    parts.extend(
+        {"functionResponse": {"id": r.id, "name": r.name, "response": _json_or_text(r.text)}} for r in event.results
+    )
+    body: dict[str, Any] = {"id": event.id, "author": event.author, "timestamp": event.ts_ms}
+    body["content"] = {"parts": parts}
+    if event.error:
+        body["errorMessage"] = event.error
+    if event.withheld:
+        body["customMetadata"] = {"no_memory": True}
+    found = {"app": scope.app, "userId": scope.user, "sessionId": session_id, "event": body}
+    return {**found, "speaker": event.speaker} if event.speaker else found
+
+
+def _json_or_text(text: str) -> Any:
+    """Return what JSON text holds; one that was cut when it was trimmed stays text."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text

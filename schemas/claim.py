@@ -22,11 +22,12 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One claim with the evidence for it.
 
     `id` is a UUID derived from scope, session, kind, key, about, condition, text and sources, so that the same claim
-    written twice is one row. `sources` are event ids, the quote stands in one of them. `observed_at_ms` is the time of
-    the newest source event, never of the extraction. `authority` is one of `EventAuthority`. `when` is an ISO date or
-    `date/date`. `closes` is the id of an event of the same session: open questions that cite it are answered by this
-    claim. The last five fields are what `resolve` derived; they hold their defaults until a claim has been stored.
-    `mentions` counts the equal claims merged into this one, itself included.
+    written twice is one row. `sources` are event ids, the quote stands in one of them. `observed_at_ms` is the time
+    of the newest source event, never of the extraction. `authority` is one of `EventAuthority`. `when` is an ISO date
+    or `date/date`. `closes` is the id of an event of the same session: open questions that cite it are answered by
+    this claim. `evidence_from_ms` is the time of the oldest source event, when there are several. The last five
+    fields are what `resolve` derived; they hold their defaults until a claim has been stored. `mentions` counts the
+    equal claims merged into this one, itself included.
     """
 
     id: str
@@ -49,11 +50,17 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     closes: str | None = None
     model: str = ""
     prompt_version: str = ""
+    evidence_from_ms: int | None = None
     status: ClaimStatus = ClaimStatus.ACTIVE
     superseded_by: str | None = None
     conflicts_with: tuple[str, ...] = ()
     merged_into: str | None = None
     mentions: int = 1
+
+    @property
+    def oldest_evidence_ms(self) -> int:
+        """Time of the oldest source event: a deletion up to a time takes a claim that rests on anything before it."""
+        return self.observed_at_ms if self.evidence_from_ms is None else self.evidence_from_ms
 
 
 class Episode(msgspec.Struct, frozen=True, kw_only=True, gc=False):

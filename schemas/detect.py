@@ -16,9 +16,12 @@ from schemas.scope import Scope
 
 _CONTROL_KINDS = frozenset(kind.value for kind in ControlKind)
 
+MAX_ID_CHARS = 1024
+"""The longest app, user, session or event id: ids are held in state and written with every claim."""
+
 APP_NAMES = ("app", "appName", "app_name")
 USER_NAMES = ("userId", "user_id", "user")
-SESSION_NAMES = ("sessionId", "session_id", "session")
+SESSION_NAMES = ("sessionId", "session_id")
 
 
 class Reason(StrEnum):
@@ -87,13 +90,18 @@ def first_of(body: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return None
 
 
-def detect(document: Any, place: Place | None) -> list[RawSession] | RawControl:  # noqa: PLR0911 - one return a shape
-    """Return what `document` holds; `place` serves for bare events and for what an envelope leaves out.
+def detect(  # noqa: PLR0911 - one return a shape
+    document: Any, place: Place | None, file_place: Place | None = None
+) -> list[RawSession] | RawControl:
+    """Return what `document` holds.
+
+    `place`, from the headers, serves for bare events and for what an envelope leaves out. `file_place` serves for bare
+    events only: an envelope that names no user must not be taken for somebody's.
 
     :raises Unreadable: It has none of the known shapes, or no scope, or a scope of the wrong type.
     """
     if isinstance(document, list):
-        return _from_list(document, place)
+        return _from_list(document, place, file_place)
     if not isinstance(document, dict):
         raise Unreadable(Reason.NOT_AN_OBJECT, f"a message must be a JSON object, not {type(document).__name__}")
     kind = document.get("type")
@@ -109,6 +117,7 @@ def detect(document: Any, place: Place | None) -> list[RawSession] | RawControl:
     if "event" in document or "events" in document:
         return [_envelope(document, place)]
     if "author" in document or "invocationId" in document or "invocation_id" in document:
+        place = place or file_place
         if place is None:
             raise Unreadable(
                 Reason.NO_SCOPE,
@@ -150,13 +159,23 @@ def _has(document: Mapping[str, Any], names: tuple[str, ...]) -> bool:
     return any(name in document for name in names)
 
 
+def limited(value: str, what: str) -> str:
+    """Return `value`.
+
+    :raises Unreadable: It is longer than `MAX_ID_CHARS`.
+    """
+    if len(value) > MAX_ID_CHARS:
+        raise Unreadable(Reason.TOO_LARGE, f"{what} has {len(value)} characters, more than {MAX_ID_CHARS}")
+    return value
+
+
 def _id(value: Any, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise Unreadable(Reason.WRONG_TYPE, f"{what} must be a string, not {type(value).__name__}")
     text = str(value)
     if not text:
         raise Unreadable(Reason.NO_SCOPE, f"{what} is empty")
-    return text
+    return limited(text, what)
 
 
 def _scope_of(document: Mapping[str, Any], place: Place | None) -> Scope:
@@ -175,7 +194,7 @@ def _place_of(document: Mapping[str, Any], place: Place | None, session: Mapping
     """Read the scope from `document`, from the session inside it, or from `place`, in this order."""
     merged = {**(session or {}), **{k: v for k, v in document.items() if k in APP_NAMES + USER_NAMES and v is not None}}
     scope = _scope_of(merged, place)
-    session_id = first_of(document, ("sessionId", "session_id"))
+    session_id = first_of(document, SESSION_NAMES)
     if session_id is None and session is not None:
         session_id = session.get("id")
     if session_id is None and place is not None:
@@ -218,6 +237,8 @@ def _whole_session(session: Mapping[str, Any], place: Place) -> RawSession:
 def _envelope(document: Mapping[str, Any], place: Place | None) -> RawSession:
     where = _place_of(document, place)
     speaker = _speaker(document)
+    if document.get("event") is not None and document.get("events") is not None:
+        raise Unreadable(Reason.UNKNOWN_SHAPE, "an envelope holds event or events, not both")
     if document.get("event") is not None:
         return RawSession(where, (RawEvent(document["event"], 0, speaker),))
     if document.get("events") is None:
@@ -233,17 +254,18 @@ def _control(document: Mapping[str, Any], place: Place | None) -> RawControl:
     return RawControl(kind, _scope_of(document, place), "", document)
 
 
-def _from_list(items: list[Any], place: Place | None) -> list[RawSession]:
+def _from_list(items: list[Any], place: Place | None, file_place: Place | None) -> list[RawSession]:
     """Read a JSON array: sessions, or the turns of an ADK test file (query, expected_tool_use, reference)."""
     if items and all(isinstance(item, dict) and "query" in item for item in items):
+        place = place or file_place
         if place is None:
             raise Unreadable(Reason.NO_SCOPE, "a test file names no user: pass --app, --user and --session")
         return [RawSession(place, _turns(items))]
     found: list[RawSession] = []
     for item in items:
-        part = detect(item, place)
-        if isinstance(part, RawControl):
-            raise Unreadable(Reason.UNKNOWN_SHAPE, "a control message must stand by itself, not in an array")
+        part = [] if isinstance(item, list) else detect(item, place, file_place)
+        if isinstance(part, RawControl) or isinstance(item, list):
+            raise Unreadable(Reason.UNKNOWN_SHAPE, "an array may hold sessions, envelopes and events only")
         found.extend(part)
     return found
 

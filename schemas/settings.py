@@ -122,26 +122,39 @@ class DecodeSettings(Section):
     tool_result_chars: dict[str, int] = Field(
         default={}, description="per tool: characters kept of its result; 0 keeps none"
     )
+    max_event_chars: int = Field(default=40_000, gt=0, description="all tool calls and results of one event together")
     future_tolerance_s: float = Field(
-        default=3600.0, ge=0, description="a time further ahead of the record's time is a broken clock"
+        default=300.0, ge=0, description="a time further ahead of the record's time is a broken clock"
     )
+
+
+MAX_DURATION_S = 10 * 366 * 86400.0
+"""Ten years: more is a slip of the pen, and infinity is no number of milliseconds."""
 
 
 class SessionSettings(Section):
     """When a slice is cut. Durations are seconds."""
 
     idle_after_s: float | None = Field(
-        default=1800.0, gt=0, description="cut when nothing came for so long, by stream time or by the wall clock"
+        default=1800.0,
+        gt=0,
+        le=MAX_DURATION_S,
+        description="cut when nothing came for so long, by stream time or by the wall clock",
     )
-    lateness_s: float = Field(default=60.0, ge=0, description="a checkpoint keeps back events younger than this")
+    lateness_s: float = Field(
+        default=60.0, ge=0, le=MAX_DURATION_S, description="a checkpoint keeps back events younger than this"
+    )
     checkpoint_events: int | None = Field(default=200, gt=1)
     checkpoint_chars: int | None = Field(default=48_000, gt=0, description="about four characters a token")
     checkpoint_age_s: float | None = Field(
-        default=6 * 3600.0, gt=0, description="age of the oldest pending event, by stream time"
+        default=6 * 3600.0, gt=0, le=MAX_DURATION_S, description="age of the oldest pending event, by stream time"
     )
     id_memory: int = Field(default=4096, gt=0, description="newest event ids a session remembers, to know duplicates")
     tombstone_s: float = Field(
-        default=24 * 3600.0, ge=0, description="how long a closed session is remembered, by stream time or wall clock"
+        default=24 * 3600.0,
+        ge=0,
+        le=MAX_DURATION_S,
+        description="how long a closed session is remembered, by stream time or wall clock",
     )
     min_events: int = Field(default=1, ge=1, description="a slice with fewer is skipped as `few_events`")
 
@@ -232,6 +245,17 @@ class Settings(Section):
     vocabulary: tuple[Key, ...] = Field(
         default=(), description="entries added to the default vocabulary; one with a known name replaces it"
     )
+
+    @model_validator(mode="after")
+    def _clocks_fit(self) -> "Settings":
+        idle_s = self.sessions.idle_after_s
+        if idle_s is not None and self.decode.future_tolerance_s >= idle_s:
+            msg = (
+                f"decode.future_tolerance_s={self.decode.future_tolerance_s} is not below "
+                f"sessions.idle_after_s={idle_s}: one clock that runs ahead would close every session; lower it"
+            )
+            raise ValueError(msg)
+        return self
 
     def keys(self) -> Vocabulary:
         """Return the default vocabulary with this deployment's entries on top."""

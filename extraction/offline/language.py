@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.offline.reading import Line
-from extraction.offline.secrecy import MASK
+from extraction.secrecy import MASK
 
 _BREAK: Final = re.compile(
     r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=\S)|\s+[*•-]\s+(?=[A-Z'*])"

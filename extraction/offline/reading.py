@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from extraction.offline.secrecy import hide_secrets
+from extraction.secrecy import hide_secrets
 
 _FENCE: Final = re.compile(r"^Transcript (?P<nonce>\S+):\n(?P<body>.*?)^End of transcript (?P=nonce)$", re.M | re.S)
 _DAY: Final = re.compile(r"^== (\d{4}-\d\d-\d\d)\b")

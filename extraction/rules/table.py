@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.evidence import Case
-from extraction.rules import citation, laundering, values, wording
+from extraction.rules import citation, laundering, secrets, values, wording
 from schemas.extraction import ExtractedClaim, Extraction
 from schemas.outcome import Problem
 
 ClaimRule = Callable[[ExtractedClaim, Case], Iterator[str]]
 AnswerRule = Callable[[Extraction, Case], Iterator[str]]
 
-LAUNDERING_RULES: Final[dict[str, ClaimRule]] = {
+DROP_RULES: Final[dict[str, ClaimRule]] = {
+    "secret_disclosed": secrets.secret_disclosed,
     "preference_without_user": laundering.preference_without_user,
     "withheld_source": laundering.withheld_source,
 }
-"""A breach drops the claim, silently for the model."""
+"""Laundering and secrets: a breach drops the claim, silently for the model."""
 
 CLAIM_RULES: Final[dict[str, ClaimRule]] = {
     "unknown_source": citation.unknown_source,
@@ -38,6 +39,7 @@ ANSWER_RULES: Final[dict[str, AnswerRule]] = {
     "unknown_digest_source": citation.unknown_digest_source,
     "invented_digest_value": values.invented_digest_value,
     "dropped_entity": values.dropped_entity,
+    "secret_in_digest": secrets.secret_in_digest,
 }
 """A breach of the answer as a whole sends it back."""
 
@@ -46,7 +48,7 @@ ANSWER_RULES: Final[dict[str, AnswerRule]] = {
 class Verdict:
     """What the rules say of one answer.
 
-    `claims` are those that no laundering rule dropped, in the answer's order; they may be believed only when `problems`
+    `claims` are those that no drop rule took out, in the answer's order; they may be believed only when `problems`
     is empty. `recall` is the share of high-value entities that they and the digest hold.
     """
 
@@ -59,20 +61,28 @@ class Verdict:
 def judge(answer: Extraction, case: Case) -> Verdict:
     """Put `answer` to every rule.
 
-    Laundering comes first, and what it drops is put to no other rule; but an entity that only a dropped claim held
-    does not count as dropped by the model, or the claim would in effect be asked for again.
+    The drop rules come first, and what they drop is put to no other rule; but an entity that only a dropped claim held
+    does not count as dropped by the model, or the claim would in effect be asked for again. No detail holds a secret:
+    details are stored and sent on.
     """
     kept: list[ExtractedClaim] = []
     dropped: list[Problem] = []
     problems: list[Problem] = []
     for number, claim in enumerate(answer.claims, 1):
-        laundered = [Problem(rule, detail) for rule, check in LAUNDERING_RULES.items() for detail in check(claim, case)]
-        if laundered:
-            dropped.append(laundered[0])
+        breaches = [_problem(rule, detail, case) for rule, check in DROP_RULES.items() for detail in check(claim, case)]
+        if breaches:
+            dropped.append(breaches[0])
             continue
         kept.append(claim)
         for rule, check in CLAIM_RULES.items():
-            problems += [Problem(rule, f"claim {number} ({claim.key[:80]}): {detail}") for detail in check(claim, case)]
+            where = f"claim {number} ({claim.key[:80]}): "
+            problems += [_problem(rule, detail, case, where) for detail in check(claim, case)]
     for rule, check_answer in ANSWER_RULES.items():
-        problems += [Problem(rule, detail) for detail in check_answer(answer, case)]
+        problems += [_problem(rule, detail, case) for detail in check_answer(answer, case)]
     return Verdict(tuple(kept), tuple(problems), tuple(dropped), values.entity_recall(kept, answer.digest, case))
+
+
+def _problem(rule: str, detail: str, case: Case, where: str = "") -> Problem:
+    line = case.secrets.find_in(detail)
+    shown = detail if line is None else f"breached with the secret of line {line}; leave it out"
+    return Problem(rule, where + shown)

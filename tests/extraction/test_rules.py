@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from extraction.entities import normalise
 from extraction.evidence import Case
-from extraction.rules import ANSWER_RULES, CLAIM_RULES, LAUNDERING_RULES, judge
+from extraction.rules import ANSWER_RULES, CLAIM_RULES, DROP_RULES, judge
 from extraction.transcript import Line, Transcript, build_transcript
 from schemas.claim import Claim
 from schemas.events import Event, ToolCall, ToolResult
@@ -116,8 +116,10 @@ def test_claim_rule(rule, good, bad):
 
 def test_every_rule_has_a_case():
     assert {rule for rule, _, _ in CLAIM_CASES} == set(CLAIM_RULES)
-    assert set(ANSWER_RULES) == {"digest_missing", "unknown_digest_source", "invented_digest_value", "dropped_entity"}
-    assert set(LAUNDERING_RULES) == {"preference_without_user", "withheld_source"}
+    assert set(ANSWER_RULES) == {
+        "digest_missing", "unknown_digest_source", "invented_digest_value", "dropped_entity", "secret_in_digest",
+    }  # fmt: skip
+    assert set(DROP_RULES) == {"secret_disclosed", "preference_without_user", "withheld_source"}
 
 
 def answer(*claims, digest="The order A-1001 for 12.50 USD is late; p@x.org.", sources=(1, 5)):

@@ -19,6 +19,7 @@ from schemas.settings import ModelSettings, Settings
 from schemas.slice import Slice, SliceReason
 
 SESSIONS = 300
+EVERY_SESSION = 1_000_000
 
 
 def dialogues(path: Path, count: int) -> list[Slice]:
@@ -88,3 +89,14 @@ def test_real_dialogues_pass_the_rules_and_yield_memories(shared: Path) -> None:
     assert ends["rejected"] + ends["to_retry"] <= 1
     assert sum(len(outcome.claims) for outcome in outcomes) > 2 * len(outcomes)
     assert not any(outcome.dropped for outcome in outcomes)
+
+
+def test_real_dialogue_with_a_guessed_pin_is_remembered_without_it(shared: Path) -> None:
+    pieces = dialogues(shared / "data" / "star_events.jsonl.gz", EVERY_SESSION)
+    (outcome,) = run(piece for piece in pieces if piece.session_id == "star-718")
+    assert (outcome.status.value, outcome.problems, outcome.entity_recall) == ("first_pass", (), 1.0)
+    assert outcome.episode
+    stored = " | ".join([outcome.episode.text, *(f"{c.text} {c.quote} {c.condition}" for c in outcome.claims)])
+    assert "68318931" in stored
+    assert "3941" not in stored
+    assert "7402" not in stored

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from offline_talk import extract
 
-from extraction.offline.secrecy import MASK, hide_secrets
+from extraction.secrecy import MASK, hide_secrets
 
 
 @pytest.mark.parametrize(

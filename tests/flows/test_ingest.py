@@ -60,7 +60,7 @@ def test_shuffled_and_repeated_events_give_the_same_claims(bench, scopes, lines,
     random.Random(7).shuffle(shuffled)
     other = type(bench)(tmp_path / "other")
     idle_never = {
-        "sessions": {"idle_after_s": None, "checkpoint_events": None, "checkpoint_chars": None, "checkpoint_age_s": 1e9}
+        "sessions": {"idle_after_s": None, "checkpoint_events": None, "checkpoint_chars": None, "checkpoint_age_s": 3e8}
     }
     summary = other.ingest(write(*shuffled), **idle_never)
     assert summary.duplicates > 0

@@ -1,18 +1,21 @@
 import base64
 import json
 
-from operators.dead_letter import FolderSink, LetterKind, from_invalid, from_late, from_rejected
-from operators.decode import Invalid
+import pytest
+
+from operators.dead_letter import FolderSink, LetterKind, LettersUnwritable, from_invalid, from_late, from_rejected
+from operators.decode import Invalid, decode_message
 from operators.metrics import Metrics
 from operators.session_core import LateEvent
 from schemas.events import Event
 from schemas.message import Message
 from schemas.outcome import ExtractionOutcome, Outcome, Problem
 from schemas.scope import Scope
+from schemas.settings import DecodeSettings
 from schemas.slice import Slice, SliceReason
 
 SCOPE = Scope("shop", "ann")
-EVENT = Event("e1", "user", 1_000, "hi")
+EVENT = Event("e1", "user", 1_700_000_000_000, "hi")
 
 
 def outcome(status, problems=()):
@@ -47,6 +50,12 @@ def test_invalid_message_keeps_its_bytes_key_headers_and_place():
     }
 
 
+def test_a_late_event_can_be_sent_again():
+    letter = from_late(LateEvent(SCOPE, "s", EVENT))
+    (found,) = decode_message(Message(letter.value, "late", 0, 0), DecodeSettings(), 1_800_000_000_000).found
+    assert (found.scope, found.session_id, found.event) == (SCOPE, "s", EVENT)
+
+
 def test_rejected_and_retry_slices_can_be_fed_in_again():
     piece = Slice(SCOPE, "s", SliceReason.CLOSED, 0, (EVENT,))
     rejected = from_rejected(piece, outcome(ExtractionOutcome.REJECTED, (Problem("quote_not_verbatim", "x"),)))
@@ -69,6 +78,13 @@ def test_folder_sink_writes_a_file_for_each_kind_and_counts(tmp_path):
     )
     invalid = [json.loads(line) for line in (tmp_path / "letters" / "invalid.jsonl").read_text().splitlines()]
     assert base64.b64decode(invalid[0]["value_base64"]) == b"\xff"
-    assert (invalid[1]["value"], invalid[1]["headers"]["strandline-from"]) == ("{}", "t/0/1")
+    assert (invalid[1]["value"], dict(invalid[1]["headers"])["strandline-from"]) == ("{}", "t/0/1")
     assert len((tmp_path / "letters" / "late.jsonl").read_text().splitlines()) == 1
     assert metrics.total("strandline_dead_letters_total", topic="invalid.jsonl") == 2
+
+
+def test_a_folder_that_cannot_be_written_is_named_with_the_setting(tmp_path):
+    (tmp_path / "letters").write_text("a file")
+    partition = FolderSink(str(tmp_path / "letters"), Metrics()).build("s", 0, 1)
+    with pytest.raises(LettersUnwritable, match="run.dead_letter_dir"):
+        partition.write_batch([from_late(LateEvent(SCOPE, "s", EVENT))])

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from memory.errors import StoreUnavailable
 from operators.extract import Extracted, SliceCall, pack, unpack
 from operators.metrics import Metrics
 from schemas.claim import Claim
@@ -54,7 +55,7 @@ class Recorder:
             status=ExtractionOutcome.RETRY_PASS,
             model="m",
             prompt_version="1",
-            claims=(claim(f"c{piece.seq}", piece.seq),),
+            claims=(claim(f"c{piece.seq}", 1 + piece.seq),),
             problems=(Problem("quote_not_verbatim", "x"),),
             dropped=(Problem("withheld_source", "x"),),
             attempts=(Attempt(100, 40, 7, 0.5, 0.25), Attempt(100, 0, 3, 0.5, 0.5)),
@@ -62,6 +63,20 @@ class Recorder:
             entity_recall=1.0,
             prompt_tokens={"user": 10},
         )
+
+
+class Record:
+    """A bank with `stored` claims and a ledger that refuses those named in `refused`."""
+
+    def __init__(self, *stored, refused=()):
+        self.stored, self.refused, self.asked = list(stored), set(refused), []
+
+    def claims_of(self, scope, session_id):
+        self.asked.append((scope, session_id))
+        return self.stored
+
+    def allowed(self, scope, claims):
+        return [claim for claim in claims if claim.id not in self.refused]
 
 
 def run(call, *items):
@@ -72,34 +87,69 @@ def run(call, *items):
 
 
 def test_first_slice_has_no_context_and_the_next_has_what_was_stored_and_what_was_just_said():
-    recorder, asked = Recorder(), []
-
-    def stored(scope, session_id):
-        asked.append((scope, session_id))
-        return [claim("old", at=-5)]
-
-    run(SliceCall(recorder, stored, 20, Metrics()), piece(0), piece(1), piece(2))
+    recorder, record = Recorder(), Record(claim("old", at=0))
+    run(SliceCall(recorder, record, 20, Metrics()), piece(0), piece(1), piece(2))
     assert recorder.contexts == [[], ["old", "c0"], ["old", "c0", "c1"]]
-    assert asked == [(SCOPE, "s")] * 2
+    assert record.asked == [(SCOPE, "s")] * 2
 
 
 def test_context_is_capped_at_the_newest_lines():
     recorder = Recorder()
-    run(SliceCall(recorder, lambda scope, session: [], 2, Metrics()), *(piece(n) for n in range(4)))
+    run(SliceCall(recorder, Record(), 2, Metrics()), *(piece(n) for n in range(4)))
     assert recorder.contexts[-1] == ["c1", "c2"]
 
 
-def test_forget_passes_and_takes_the_context_with_it():
+def test_what_was_forgotten_is_no_context_though_the_bank_still_holds_it():
     recorder = Recorder()
-    forget = Control(ControlKind.USER_FORGET, SCOPE, 5_000)
-    out = run(SliceCall(recorder, lambda scope, session: [], 20, Metrics()), piece(0), forget, piece(1))
+    forget = Control(ControlKind.SESSION_FORGET, SCOPE, 5_000, "s")
+    out = run(
+        SliceCall(recorder, Record(claim("secret", at=4_000)), 20, Metrics()), piece(0), forget, piece(1), piece(2)
+    )
     assert out[1] == forget
+    assert recorder.contexts == [[], [], []]
+
+
+def test_forget_while_a_slice_is_under_way_leaves_nothing_of_it_in_later_contexts():
+    forget = Control(ControlKind.USER_FORGET, SCOPE, 5_000)
+
+    class Slow(Recorder):
+        async def extract(self, piece, context):
+            outcome = await super().extract(piece, context)
+            if piece.seq == 0:
+                await call(forget)
+            return outcome
+
+    recorder = Slow()
+    call = SliceCall(recorder, Record(), 20, Metrics())
+    run(call, piece(0), piece(1))
     assert recorder.contexts == [[], []]
+
+
+def test_what_another_process_had_deleted_is_no_context():
+    recorder = Recorder()
+    run(SliceCall(recorder, Record(refused={"c0"}), 20, Metrics()), piece(0), piece(1))
+    assert recorder.contexts == [[], []]
+
+
+def test_a_store_that_is_away_for_a_moment_is_asked_again(monkeypatch):
+    monkeypatch.setattr("operators.extract._READ_WAITS_S", (0.0, 0.0))
+
+    class Away(Record):
+        def claims_of(self, scope, session_id):
+            if len(self.asked) < 2:
+                self.asked.append(session_id)
+                msg = "away"
+                raise StoreUnavailable(msg)
+            return [claim("old")]
+
+    recorder = Recorder()
+    run(SliceCall(recorder, Away(), 20, Metrics()), piece(1))
+    assert recorder.contexts == [["old"]]
 
 
 def test_everything_is_counted():
     metrics = Metrics()
-    (out,) = run(SliceCall(Recorder(), lambda scope, session: [], 20, metrics), piece(0))
+    (out,) = run(SliceCall(Recorder(), Record(), 20, metrics), piece(0))
     assert isinstance(out, Extracted)
     assert metrics.total("strandline_extractions_total", model="m", outcome="retry_pass") == 1
     assert metrics.total("strandline_validation_problems_total", rule="quote_not_verbatim") == 1

@@ -64,6 +64,29 @@ def test_a_resumed_partition_goes_on_behind_its_snapshot(tmp_path):
     assert resumed.next_batch()[0].offset == len(first)
 
 
+def test_a_damaged_archive_gives_every_line_that_can_be_read(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"".join(b"line %d\n" % n for n in range(50_000)))[:-4_000])
+    whole = []
+    with pytest.raises(InputBroken):
+        for message in FileSource(str(path), threading.Event()).messages():
+            whole.append(message)
+    partition = FileSource(str(path), threading.Event()).build_part("s", "p", None)
+    batches = []
+    with pytest.raises(InputBroken):
+        while True:
+            batches += partition.next_batch()
+    assert batches == whole
+    assert len(whole) % 500 != 0
+
+
+def test_inputs_have_partitions_of_their_own(tmp_path):
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(b"x\n")
+    names = [FileSource(str(tmp_path / name), threading.Event()).list_parts() for name in ("a.jsonl", "b.jsonl")]
+    assert names[0] != names[1]
+
+
 def test_stop_ends_the_partition_and_share_read_grows(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"line\n" * 5000)
     stop = threading.Event()

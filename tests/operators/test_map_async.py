@@ -66,6 +66,26 @@ def test_never_more_than_the_limit_is_under_way_and_it_is_used():
     assert most == 5
 
 
+def test_a_long_chain_of_one_serial_key_does_not_keep_the_others_out():
+    most = {"chain": 0, "other": 0}
+    now = {"chain": 0, "other": 0}
+
+    async def call(item):
+        kind = item[0].split("-")[0]
+        now[kind] += 1
+        most[kind] = max(most[kind], now[kind])
+        await asyncio.sleep(0.002)
+        now[kind] -= 1
+        return item[1]
+
+    chain = [("c", ("chain-1", n)) for n in range(6)]
+    others = [(f"k{n}", (f"other-{n}", 100 + n)) for n in range(40)]
+    out = mapped([*chain, *others], call, limit=4)
+    assert len(out) == 46
+    assert most["chain"] == 1
+    assert most["other"] >= 3
+
+
 def test_items_of_one_serial_key_never_run_side_by_side():
     running: dict[str, int] = {}
 

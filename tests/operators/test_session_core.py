@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from operators.items import SessionEvent
 from operators.session_core import LateEvent, ScopeSessions
 from operators.session_state import ScopeState, SnapshotTooNew, decode_state, encode_state
 from schemas.controls import Control, ControlKind
@@ -25,12 +26,16 @@ def sessions(**settings) -> ScopeSessions:
     return ScopeSessions(ScopeState(SCOPE), SessionSettings(**settings))
 
 
-def feed(core: ScopeSessions, events, session="s", partition=0, wall_ms=0):
+def add(core: ScopeSessions, event, stream_ms, session="s", partition=0, quiet_ms=0, no_memory=None):
+    return core.add(SessionEvent(SCOPE, session, event, partition, stream_ms, no_memory), quiet_ms)
+
+
+def feed(core: ScopeSessions, events, session="s", partition=0, quiet_ms=0):
     """Feed events of one partition in order and return what came out."""
     out, stream = [], 0
     for event in events:
         stream = max(stream, event.ts_ms)
-        out += core.add(session, event, partition, stream, wall_ms)
+        out += add(core, event, stream, session, partition, quiet_ms)
     return out
 
 
@@ -53,14 +58,14 @@ def test_gap_just_below_idle_does_not_cut():
 def test_another_session_of_the_partition_moves_time_on():
     core = sessions(idle_after_s=1800)
     feed(core, [said(1, 1_000)], session="a")
-    out = core.add("b", said(2, 40 * MINUTE), 0, 40 * MINUTE, 0)
+    out = add(core, said(2, 40 * MINUTE), 40 * MINUTE, "b")
     assert [(piece.session_id, piece.reason) for piece in out] == [("a", SliceReason.IDLE)]
 
 
 def test_old_session_read_after_new_ones_is_not_cut_event_by_event():
     core = sessions(idle_after_s=1800)
     now = 400 * 24 * 60 * MINUTE
-    out = [core.add("old", said(n, n * 1_000), 0, now, 0) for n in range(1, 6)]
+    out = [add(core, said(n, n * 1_000), now, "old") for n in range(1, 6)]
     assert out == [[], [], [], [], []]
     (piece,) = core.end()
     assert ids(piece) == ["e1", "e2", "e3", "e4", "e5"]
@@ -93,11 +98,18 @@ def test_late_event_goes_into_the_next_slice_and_is_marked():
 
 
 def test_event_older_than_the_id_memory_is_set_aside():
-    core = sessions(id_memory=2)
-    feed(core, [said(1, 1_000), said(2, 2_000), said(3, 3_000), said(4, 4_000)])
-    out = core.add("s", said(9, 1_500), 0, 4_000, 0)
-    assert out == [LateEvent(SCOPE, "s", said(9, 1_500))]
+    core = sessions(id_memory=4)
+    feed(core, [said(n, n * 1_000) for n in range(1, 9)])
+    assert add(core, said(99, 1_500), 8_000) == [LateEvent(SCOPE, "s", said(99, 1_500))]
     assert core.counts.late == 1
+
+
+def test_events_of_one_moment_are_all_new_however_many():
+    """A whole session without times: every event bears the record's."""
+    core = sessions(id_memory=100, checkpoint_events=50, lateness_s=0)
+    out = feed(core, [said(n, 5_000) for n in range(1_000)]) + core.end()
+    assert sum(len(piece.events) for piece in out) == 1_000
+    assert core.counts.late == 0
 
 
 def test_checkpoint_keeps_back_what_is_younger_than_the_lateness():
@@ -122,6 +134,13 @@ def test_checkpoint_is_forced_at_twice_the_ceiling():
     assert [ids(piece) for piece in out] == [["e1", "e2", "e3", "e4"]]
 
 
+def test_forced_checkpoint_still_keeps_back_what_is_young():
+    call = said(1, 1_000, "agent", calls=(ToolCall("c1", "look", "{}"),))
+    core = sessions(checkpoint_events=2, lateness_s=10)
+    out = feed(core, [call, said(2, 2_000), said(3, 3_000), said(4, 40_000)])
+    assert [ids(piece) for piece in out] == [["e1", "e2", "e3"]]
+
+
 def test_checkpoint_by_age_of_the_oldest_pending_event():
     core = sessions(
         idle_after_s=None, checkpoint_events=None, checkpoint_chars=None, checkpoint_age_s=3600, lateness_s=1
@@ -130,15 +149,25 @@ def test_checkpoint_by_age_of_the_oldest_pending_event():
     assert [(piece.reason, ids(piece)) for piece in out] == [(SliceReason.CHECKPOINT, ["e1"])]
 
 
-def test_wall_clock_closes_what_no_stream_time_closes():
-    core = sessions(idle_after_s=60)
-    feed(core, [said(1, 1_000)], wall_ms=5_000)
-    assert core.advance_wall(64_999) == []
-    assert [piece.reason for piece in core.advance_wall(65_000)] == [SliceReason.IDLE]
+def test_quiet_time_closes_what_no_stream_time_closes():
+    core = sessions(idle_after_s=60, lateness_s=0)
+    feed(core, [said(1, 1_000)], quiet_ms=5_000)
+    assert core.advance_quiet(0, 64_999) == []
+    assert [piece.reason for piece in core.advance_quiet(0, 65_000)] == [SliceReason.IDLE]
+
+
+def test_a_resumed_session_has_not_been_quiet_however_long_the_process_was_down():
+    core = sessions(idle_after_s=60, lateness_s=0)
+    feed(core, [said(1, 1_000)], quiet_ms=1_000_000)
+    resumed = ScopeSessions(decode_state(encode_state(core.state)), SessionSettings(idle_after_s=60, lateness_s=0))
+    assert resumed.advance_quiet(0, 59_999) == []
+    assert feed(resumed, [said(2, 2_000)], quiet_ms=59_999) == []
+    (piece,) = resumed.advance_quiet(0, 119_999)
+    assert ids(piece) == ["e1", "e2"]
 
 
 def test_tombstone_goes_and_with_it_the_scope():
-    core = sessions(idle_after_s=60, tombstone_s=600)
+    core = sessions(idle_after_s=60, tombstone_s=600, lateness_s=0)
     feed(core, [said(1, 1_000)])
     core.advance_stream(0, 62_000)
     assert not core.is_empty
@@ -150,19 +179,39 @@ def test_session_without_user_text_is_skipped_and_counted():
     core = sessions()
     feed(core, [said(1, 1_000, "agent"), said(2, 2_000, "agent")])
     assert core.end() == []
-    assert core.counts.skipped == {"no_user_text": 1}
+    assert core.counts.skipped == {"no_user_text": 2}
 
 
 def test_no_memory_drops_what_is_pending_and_what_follows():
     core = sessions()
     feed(core, [said(1, 1_000)])
-    core.switch_memory("s", 0, 1_000, off=True)
+    add(core, None, 1_000, no_memory=True)
     feed(core, [said(2, 2_000)])
     assert core.end() == []
-    core.switch_memory("s", 0, 2_000, off=False)
+    add(core, None, 2_000, no_memory=False)
     feed(core, [said(3, 3_000)])
     assert [ids(piece) for piece in core.end()] == [["e3"]]
     assert core.counts.skipped == {"no_memory": 2}
+
+
+def test_no_memory_outlives_the_state_of_its_session():
+    core = sessions(idle_after_s=60, tombstone_s=600, lateness_s=0)
+    add(core, said(1, 1_000), 1_000, no_memory=True)
+    core.advance_stream(0, 10**9)
+    assert core.state.sessions == {}
+    assert not core.is_empty
+    again = ScopeSessions(decode_state(encode_state(core.state)), SessionSettings())
+    add(again, said(2, 10**9), 10**9)
+    assert again.end() == []
+
+
+def test_switch_of_memory_in_an_event_is_not_obeyed_again_when_the_event_is_repeated():
+    core = sessions()
+    story = [(said(1, 1_000), None), (said(2, 2_000), True), (said(3, 3_000), False), (said(4, 4_000), None)]
+    for _ in range(2):
+        for event, switch in story:
+            add(core, event, 4_000, no_memory=switch)
+    assert [ids(piece) for piece in core.end()] == [["e3", "e4"]]
 
 
 def test_consent_off_holds_for_every_session_of_the_user_until_it_is_given():
@@ -183,6 +232,71 @@ def test_forget_drops_what_is_pending_and_is_passed_on():
     forget = Control(ControlKind.SESSION_FORGET, SCOPE, 2_000, "a")
     assert core.control(forget) == [forget]
     assert [piece.session_id for piece in core.end()] == ["b"]
+
+
+def test_forget_covers_what_happened_up_to_its_time_and_nothing_later():
+    core = sessions()
+    feed(core, [said(1, 1_000), said(2, 2_000)])
+    core.control(Control(ControlKind.USER_FORGET, SCOPE, 1_500))
+    assert add(core, said(3, 1_200), 2_000) == []
+    assert [ids(piece) for piece in core.end()] == [["e2"]]
+    assert core.counts.skipped == {"forgotten": 2}
+
+
+def test_an_unanswered_call_does_not_make_every_event_try_a_checkpoint():
+    """Sessions whose age checkpoint must wait are looked at again later, not at every event."""
+    core = sessions(
+        idle_after_s=None, checkpoint_events=None, checkpoint_chars=None, checkpoint_age_s=3600, lateness_s=60
+    )
+    for n in range(200):
+        call = Event(f"c{n}", "user", 1_000 + n, "look", calls=(ToolCall("x", "look", "{}"),))
+        add(core, call, 1_000 + n, f"s{n}")
+    tries = 0
+    real = core._checkpoint
+
+    def counted(*arguments):
+        nonlocal tries
+        tries += 1
+        return real(*arguments)
+
+    core._checkpoint = counted
+    for n in range(300):
+        now = 3_700_000 + n
+        add(core, said(n, now), now, "other")
+    assert tries == 200
+
+
+def test_many_sessions_of_one_scope_are_not_gone_through_at_every_event():
+    core = sessions(idle_after_s=1800)
+    looked = 0
+    real = core._stream._deadline_of
+
+    def counted(session_id, partition):
+        nonlocal looked
+        looked += 1
+        return real(session_id, partition)
+
+    core._stream._deadline_of = counted
+    for n in range(2_000):
+        add(core, said(n, n * 8_000), n * 8_000, f"s{n}")
+    assert looked < 8 * 2_000
+
+
+def test_sessions_on_two_partitions_keep_their_own_time():
+    core = sessions(idle_after_s=1800)
+    feed(core, [said(1, 90 * MINUTE)], session="a", partition=0)
+    feed(core, [said(2, 1_000)], session="b", partition=1)
+    assert add(core, said(3, 95 * MINUTE), 95 * MINUTE, "a") == []
+    assert [piece.session_id for piece in add(core, said(4, 40 * MINUTE), 40 * MINUTE, "c", 1)] == ["b"]
+
+
+def test_a_session_that_is_done_holds_its_ids_in_eight_bytes_each():
+    core = sessions()
+    feed(core, [said(n, n) for n in range(1, 101)])
+    core.control(Control(ControlKind.SESSION_CLOSED, SCOPE, 1, "s"))
+    assert (len(core.state.sessions["s"].ids), core.state.sessions["s"].seen) == (800, {})
+    feed(core, [said(n, n) for n in range(1, 101)])
+    assert core.counts.duplicates == 100
 
 
 def test_snapshot_comes_back_as_it_was():
@@ -211,7 +325,7 @@ def test_every_event_stands_in_exactly_one_slice(order, again, cuts):
     core, out, stream = ScopeSessions(ScopeState(SCOPE), settings), [], 0
     for step, n in enumerate([*order, *again]):
         stream = max(stream, events[n].ts_ms)
-        out += core.add("s", events[n], 0, stream, 0)
+        out += add(core, events[n], stream)
         if step in cuts:
             core = ScopeSessions(decode_state(encode_state(core.state)), settings)
     out += core.end()

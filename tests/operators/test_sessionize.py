@@ -13,6 +13,7 @@ from bytewax.testing import TestingSink, TestingSource, cluster_main, run_main
 from operators.decode import Decoder, decode
 from operators.file_source import FileSource
 from operators.metrics import Metrics
+from operators.quiet_time import QuietTime
 from operators.sessionize import Sessionizer, sessionize
 from operators.stream_time import StreamTime
 from schemas.message import Message
@@ -31,7 +32,7 @@ class Run:
         flow = Dataflow("test")
         messages = op.input("in", flow, source)
         decoded = decode("decode", messages, Decoder(DecodeSettings(), stream_time, self.metrics))
-        sessionizer = Sessionizer(sessions or SessionSettings(), stream_time, self.metrics, stop)
+        sessionizer = Sessionizer(sessions or SessionSettings(), stream_time, QuietTime(), self.metrics, stop)
         cut = sessionize("sessionize", decoded.items, sessionizer)
         op.output("slices", cut.slices, TestingSink(self.slices))
         op.output("late", cut.late, TestingSink(self.late))
@@ -45,7 +46,12 @@ class Run:
         return sorted((key, s.session_id, e.id) for key, s in self.slices if isinstance(s, Slice) for e in s.events)
 
 
-def message(user, session, number, ts_ms, partition=0):
+START = 1_500_000_000_000
+
+
+def message(user, session, number, after_ms, partition=0):
+    """An event some milliseconds after the start."""
+    ts_ms = START + after_ms
     event = {"id": f"{session}-{number}", "author": "user", "content": {"parts": [{"text": "hi"}]}, "timestamp": ts_ms}
     value = {"app": "shop", "userId": user, "sessionId": session, "event": event}
     return Message(json.dumps(value).encode(), "t", partition, number, ts_ms)
@@ -65,6 +71,15 @@ def test_backlog_closes_sessions_as_it_is_read():
     inp = [message(f"u{n}", f"s{n}", 0, n * DAY) for n in range(1, 50)]
     run = Run(TestingSource(inp, batch_size=5))
     assert run.metrics.by_label("strandline_slices_total", "reason") == {"idle": 48.0, "end_of_input": 1.0}
+
+
+def test_one_event_without_a_time_does_not_hold_a_backlog_in_memory():
+    timeless = json.loads(message("x", "x", 0, 0).value)
+    del timeless["event"]["timestamp"]
+    inp = [message(f"u{n}", f"s{n}", 0, n * DAY) for n in range(1, 100)]
+    inp.insert(50, Message(json.dumps(timeless).encode(), "t", 0, 999, START + 2_000 * DAY))
+    run = Run(TestingSource(inp, batch_size=5))
+    assert run.metrics.by_label("strandline_slices_total", "reason") == {"idle": 99.0, "end_of_input": 1.0}
 
 
 def test_time_of_one_partition_does_not_close_sessions_of_another():

@@ -7,8 +7,8 @@ from typing import Final
 from extraction.entities import find_entities
 from extraction.offline.language import Sentence
 from extraction.offline.patterns.shape import claim, compiled, retold
-from extraction.offline.secrecy import MASK
 from extraction.offline.talk import Talk
+from extraction.secrecy import MASK
 from schemas.extraction import ExtractedClaim
 
 _NOUN: Final = (

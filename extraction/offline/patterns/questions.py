@@ -8,8 +8,8 @@ from extraction.dates import find_dates
 from extraction.offline.language import Sentence
 from extraction.offline.patterns.shape import claim, compiled, retold
 from extraction.offline.reading import Note
-from extraction.offline.secrecy import MASK
 from extraction.offline.talk import Talk
+from extraction.secrecy import MASK
 from schemas.extraction import ExtractedClaim
 
 _ASKS: Final = compiled(

@@ -9,7 +9,7 @@ from typing import Final
 from extraction.offline.language import Sentence
 from extraction.offline.reading import Line
 from extraction.offline.retell import in_third_person, retell
-from extraction.offline.secrecy import MASK
+from extraction.secrecy import MASK
 from schemas.extraction import ClaimKind, ExtractedClaim
 
 USER: Final = "The user"

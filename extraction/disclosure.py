@@ -1,0 +1,90 @@
+"""The secrets that a transcript holds, and whether a text discloses one of them."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from extraction.entities import canonical, normalise
+from extraction.secrecy import MIN_CHARS, mask, secret_spans
+from extraction.transcript import Transcript
+from schemas.events import USER_AUTHOR
+
+_PUNCTUATION: Final = " .,;:!?\"'()[]{}<>\\"
+_GROUPING: Final = re.compile(r"(?<=\d)[ .-]+(?=\d)")
+_GROUPED_DIGITS: Final = 8
+"""So many digits are found however they are grouped (card numbers, SSN); fewer only as they were written."""
+_NO_SPACES_FROM: Final = "\u2e80"
+"""Scripts that part words by spaces end before here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenSecrets:
+    """Every secret of one transcript.
+
+    `values` are its normalised forms with the ordinal of the line that stated it first. `masked` is what was said, line
+    by line, with the secrets masked.
+    """
+
+    values: tuple[tuple[str, int], ...]
+    masked: tuple[str, ...]
+
+    @classmethod
+    def of(cls, transcript: Transcript) -> "SpokenSecrets":
+        """Return the secrets in all that `transcript` shows: words, arguments and results of tools, errors.
+
+        What a user says is read as an answer to the agent's line before it.
+        """
+        values: dict[str, int] = {}
+        masked: list[str] = []
+        asked = ""
+        for line in transcript.lines:
+            is_user = line.event.author == USER_AUTHOR
+            said = line.text
+            for piece in line.evidence:
+                spans = secret_spans(piece, asked if is_user and piece == line.text else "")
+                for start, end in spans:
+                    for form in _forms(piece[start:end]):
+                        values.setdefault(form, line.ordinal)
+                if piece == line.text:
+                    said = mask(piece, spans)
+            masked.append(said)
+            if line.text and not is_user:
+                asked = line.text
+        return cls(tuple(values.items()), tuple(masked))
+
+    def find_in(self, *texts: str) -> int | None:
+        """Return the ordinal of the line whose secret stands in one of `texts`, or None."""
+        if not self.values:
+            return None
+        for text in texts:
+            plain = normalise(canonical(text))
+            packed = _GROUPING.sub("", plain)
+            for value, ordinal in self.values:
+                if _stands(value, plain) or (len(value) >= _GROUPED_DIGITS and value.isdigit() and value in packed):
+                    return ordinal
+        return None
+
+
+def _forms(raw: str) -> set[str]:
+    """Return the forms of a secret that may not be told: as written, and its digits alone when it has nothing else."""
+    plain = normalise(canonical(raw))
+    bare = plain.strip(_PUNCTUATION) or plain
+    packed = _GROUPING.sub("", bare)
+    return {form for form in (bare, packed if packed.isdigit() else bare) if len(form) >= MIN_CHARS}
+
+
+def _stands(value: str, text: str) -> bool:
+    """Whether `value` stands in `text` cutting no number and no word: "pin4821" tells "4821", "48210" does not."""
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        if not _joined(text[:start][-1:], value[0]) and not _joined(value[-1], text[end : end + 1]):
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+def _joined(left: str, right: str) -> bool:
+    if left.isdigit() and right.isdigit():
+        return True
+    return left.isalpha() and right.isalpha() and max(left, right) < _NO_SPACES_FROM

@@ -1,0 +1,171 @@
+"""Where a text states a secret: PIN, password, CVV, one-time code, SSN, card number, API key, security answer."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+MASK: Final = "\N{FULL BLOCK}"
+"""Stands for one character of a secret. Of the same width, so that spans of a masked line are spans of the line."""
+
+MIN_CHARS: Final = 3
+"""Shorter is no secret: a CVV has three digits, and "security answer 2" is a label."""
+
+Span = tuple[int, int]
+
+_KINDS: Final = (
+    r"(?:(?:bank|card|security|debit|credit|online)\W)?(?:pin(?: ?code| number)?|pass ?(?:word|code|phrase)|cvv2?"
+    r"|cvc2?|"
+    r"security (?:code|answer)|one[- ]time (?:code|password)|otp|secret (?:code|word|answer|key)|api[ _-]?key"
+    r"|(?:access|auth|api|bearer) token|social security number|ssn)"
+)
+_NAMES: Final = (
+    "pin",
+    "pass",
+    "cvv",
+    "cvc",
+    "security",
+    "one-time",
+    "one time",
+    "otp",
+    "secret",
+    "api",
+    "token",
+    "ssn",
+)
+"""One of these stands in whatever `_TOLD` finds; looking for them first is many times cheaper."""
+
+_TOLD: Final = re.compile(
+    rf"\b{_KINDS}(?![\w-])(?:\s+(?:is|was|it'?s|number|code|for [\w ]{{1,20}} is))*\s*+(?::|=|#|-"
+    r'|,)?\s*+(?:(?:either|maybe|probably)\s*+)?(?!\\?"\s*:)(?P<secret>[^\s,;]+)(?:,?\s+or\s+(?P<other>\d{3,6}\b))?',
+    re.I,
+)
+_SECRET_SHAPE: Final = re.compile(r"\S*[\d@#$%^&*_]\S*")
+_LONG: Final = re.compile(r"\b\d(?:[ -]?\d){13,18}\b")
+_SSN: Final = re.compile(r"(?<![\w-])\d{3}-\d\d-\d{4}(?![\w-])")
+_KEY: Final = re.compile(r"\b(?:sk|pk|ghp|xox[bp])[-_][A-Za-z0-9_-]{12,}")
+_ASKS_DIGITS: Final = re.compile(r"\b(?:pin|cvv2?|cvc2?|security code|one[- ]time (?:code|password)|otp)\b", re.I)
+_ASKS_WORDS: Final = re.compile(
+    r"\b(?:pass ?(?:word|code|phrase)|security (?:answer|question)|maiden name|name of the pet"
+    r"|social security number)\b",
+    re.I,
+)
+_SHORT_DIGITS: Final = re.compile(r"(?<![\w.,/:$€£-])(?P<secret>\d{3,6})(?![\w/:-]|[.,]\d)")
+_OTHER_NUMBER: Final = re.compile(
+    r"\b(?:account|acct?|order|booking|flight|room|ticket|case)\W*(?:(?:number|no|id|is)\W*)*$", re.I
+)
+_BEFORE_CHARS: Final = 40
+"""How far before a number its name may stand: the time a text takes must not grow with its square."""
+_SHORT_ANSWER_WORDS: Final = 4
+_FILLERS: Final = frozenset(
+    "a an the it its it's it’s is was that that's thats this my his her their they i i'm im think believe guess maybe"
+    " um umm uh oh ok okay yes yeah no nope not sure please thanks thank you here sorry called name named pet pet's"
+    " dog cat easy of don't don’t dont do know remember forgot forget can't cant recall what why which how hello hi"
+    " wait one moment".split()
+)
+"""Words around a short answer, or instead of one; no claim may be lost because somebody said them."""
+
+_FIELD: Final = re.compile(
+    r'\\?"(?P<key>[\w .-]{2,40})\\?"\s*:\s*(?:\\?"(?P<text>(?:[^"\\]|\\[^"])*)|(?P<number>\d{3,}))'
+)
+_KEY_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SECRET_FIELD: Final = re.compile(
+    r"(?:^| )(?:pin(?: code| number)?|pass ?(?:word|code|phrase)|passwd|pwd|cvv|cvc|otp|ssn|social security number"
+    r"|secret|token|(?:api|access|private|secret|encryption) ?key|security (?:code|answer)|card number"
+    r"|one ?time (?:code|password)|maiden name)$"
+)
+_NO_VALUE: Final = frozenset(
+    "true false null none unknown valid invalid required missing correct incorrect expired set unset yes not_set n/a"
+    " hidden redacted [redacted]".split()
+)
+
+
+def hide_secrets(text: str, asked: str = "") -> str:
+    """Return `text`, as long as before, with each secret in it replaced by `MASK`.
+
+    A secret is a value named as a PIN, password, CVV and the like, in words or as a field of JSON; a card number, an
+    SSN, an API key; or what answers `asked`, the agent's line before it, when that asked for such a value.
+    """
+    return mask(text, secret_spans(text, asked))
+
+
+def mask(text: str, spans: Iterable[Span]) -> str:
+    """Return `text`, as long as before, with every character of `spans` replaced by `MASK`."""
+    for start, end in spans:
+        text = text[:start] + MASK * (end - start) + text[end:]
+    return text
+
+
+def secret_spans(text: str, asked: str = "") -> list[Span]:
+    """Return where the secrets of `text` lie (see `hide_secrets`), as (start, end); they may overlap."""
+    spans = [*_shaped(text), *_told(text), *_fields(text)]
+    if asked:
+        spans += _answered(text, asked)
+    return [(start, end) for start, end in spans if end - start >= MIN_CHARS]
+
+
+def _shaped(text: str) -> Iterator[Span]:
+    if "-" in text or "_" in text:
+        yield from (m.span() for m in _KEY.finditer(text))
+        yield from (m.span() for m in _SSN.finditer(text))
+    yield from (m.span() for m in _LONG.finditer(text) if _is_card(m[0]))
+
+
+def _told(text: str) -> Iterator[Span]:
+    lower = text.lower()
+    if not any(name in lower for name in _NAMES):
+        return
+    for m in _TOLD.finditer(text):
+        if _SECRET_SHAPE.fullmatch(m["secret"]):
+            yield m.span("secret")
+            if m["other"]:
+                yield m.span("other")
+
+
+def _fields(text: str) -> Iterator[Span]:
+    """Fields of JSON, whole, cut short or inside a string of other JSON, whose name says that they hold a secret."""
+    if '":' not in text and '" :' not in text:
+        return
+    for m in _FIELD.finditer(text):
+        group = "number" if m["number"] else "text"
+        if _is_secret_field(m["key"]) and m[group].strip().casefold() not in _NO_VALUE:
+            yield m.span(group)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret_field(key: str) -> bool:
+    """Whether the last words of `key`, in any casing, name a secret: "userPIN", "api_key", "SecurityAnswer2"."""
+    words = " ".join(_KEY_WORD.findall(key)).lower()
+    return _SECRET_FIELD.search(words) is not None
+
+
+def _answered(text: str, asked: str) -> Iterator[Span]:
+    if _ASKS_DIGITS.search(asked):
+        for m in _SHORT_DIGITS.finditer(text):
+            if not _OTHER_NUMBER.search(text, max(0, m.start() - _BEFORE_CHARS), m.start()):
+                yield m.span()
+    if len(text.split()) <= _SHORT_ANSWER_WORDS and _ASKS_WORDS.search(asked):
+        yield from _telling_words(text)
+
+
+def _telling_words(text: str) -> Iterator[Span]:
+    """Runs of words that are no fillers; a run ends where a sentence or a clause does."""
+    start = end = -1
+    for m in re.finditer(r"\S+", text):
+        word = m[0].strip(".,;:!?\"'()").casefold()
+        if word and word not in _FILLERS:
+            start, end = (start if start >= 0 else m.start()), m.end()
+            if m[0][-1] not in ".,;:!?":
+                continue
+        if start >= 0:
+            yield start, end
+        start = -1
+    if start >= 0:
+        yield start, end
+
+
+def _is_card(raw: str) -> bool:
+    """Whether 14 to 19 digits pass Luhn's check, as the numbers of payment cards do."""
+    digits = [int(c) for c in reversed(raw) if c.isdigit()]
+    doubled = (2 * d - 9 * (d > 4) for d in digits[1::2])
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0

@@ -1,0 +1,165 @@
+"""The common message, decoded in one step: an envelope around one ADK event, in camelCase, with nothing unusual in it.
+
+Nine in ten messages of a busy topic look so, and decoding straight into types costs a quarter of walking
+dictionaries. Whatever else a message holds - another shape, another casing, metadata, an error, a switch of memory, a
+wrong type - is left to `detect` and `adk`, which alone say what is valid. Where both read a message they agree; a
+test holds them to it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from schemas.adk import MAX_NAME_CHARS, MS_FROM, tool_call, tool_result
+from schemas.detect import MAX_ID_CHARS, Unreadable
+from schemas.events import Event, ToolCall, ToolResult
+from schemas.settings import DecodeSettings
+from schemas.trim import trim_text
+
+
+class _Tool(msgspec.Struct, gc=False):
+    name: str = ""
+    id: str = ""
+    args: Any = None
+    response: Any = None
+
+
+class _Part(msgspec.Struct, rename="camel", gc=False):
+    text: str = ""
+    thought: bool = False
+    function_call: _Tool | None = None
+    function_response: _Tool | None = None
+    snake_call: Any = msgspec.field(default=None, name="function_call")
+    snake_response: Any = msgspec.field(default=None, name="function_response")
+
+
+class _Content(msgspec.Struct, gc=False):
+    parts: list[_Part] = []
+
+
+class _Actions(msgspec.Struct, gc=False):
+    stateDelta: dict[str, msgspec.Raw] = {}  # noqa: N815 - as it stands in the message
+    state_delta: Any = None
+    compaction: Any = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    """`id`, `author` and `timestamp` have no default: an event without one of them is not common."""
+
+    id: str
+    author: str
+    timestamp: int | float
+    content: _Content
+    actions: _Actions | None = None
+    partial: bool = False
+    customMetadata: Any = None  # noqa: N815
+    custom_metadata: Any = None
+    errorCode: Any = None  # noqa: N815
+    errorMessage: Any = None  # noqa: N815
+    error_code: Any = None
+    error_message: Any = None
+    speaker: Any = None
+
+
+class TypedEnvelope(msgspec.Struct, gc=False):
+    """The message. The last fields are those by which `detect` would know another shape, or another scope."""
+
+    app: str
+    userId: str  # noqa: N815
+    sessionId: str  # noqa: N815
+    event: _Event
+    speaker: str = ""
+    type: Any = None
+    session: Any = None
+    eval_cases: Any = None
+    evalCases: Any = None  # noqa: N815
+
+
+_decode = msgspec.json.Decoder(TypedEnvelope).decode
+_NO_MEMORY = "temp:no_memory"
+
+
+def decode_common(value: bytes) -> TypedEnvelope | None:
+    """Return the message when it is a common one, else None; never raises."""
+    try:
+        found = _decode(value)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    event, actions = found.event, found.event.actions
+    unusual = (
+        found.type is not None
+        or found.session is not None
+        or found.eval_cases is not None
+        or found.evalCases is not None
+        or event.partial
+        or event.customMetadata is not None
+        or event.custom_metadata is not None
+        or event.errorCode is not None
+        or event.errorMessage is not None
+        or event.error_code is not None
+        or event.error_message is not None
+        or event.speaker is not None
+        or not (found.app and found.userId and found.sessionId and event.id and event.author)
+        or len(event.id) > MAX_NAME_CHARS
+        or len(event.author) + len(found.speaker) > MAX_NAME_CHARS
+        or len(found.app) + len(found.userId) + len(found.sessionId) > MAX_ID_CHARS
+        or not event.timestamp > 0
+        or (
+            actions is not None
+            and (actions.compaction is not None or actions.state_delta is not None or _NO_MEMORY in actions.stateDelta)
+        )
+    )
+    return None if unusual else found
+
+
+def common_event(found: TypedEnvelope, record_ts_ms: int, settings: DecodeSettings) -> Event | None:
+    """Return the event of a common message; None when it turns out to be unusual after all.
+
+    :arg record_ts_ms: The record's time, milliseconds.
+    """
+    event = found.event
+    stamp = event.timestamp
+    ts_ms = stamp if isinstance(stamp, int) and stamp >= MS_FROM else round(stamp * 1000)
+    parts = event.content.parts
+    if ts_ms > record_ts_ms + settings.future_tolerance_s * 1000 or len(parts) > settings.max_parts:
+        return None
+    speaker = "" if found.speaker == found.userId else found.speaker
+    if len(parts) == 1 and (only := parts[0]).text and not only.thought and _has_text_alone(only):
+        return Event(event.id, event.author, ts_ms, trim_text(only.text, settings.max_text_chars), speaker)
+    try:
+        return _event_of(found, ts_ms, speaker, settings)
+    except (Unreadable, RecursionError):
+        return None
+
+
+def _has_text_alone(part: _Part) -> bool:
+    return (
+        part.function_call is None
+        and part.function_response is None
+        and part.snake_call is None
+        and part.snake_response is None
+    )
+
+
+def _event_of(found: TypedEnvelope, ts_ms: int, speaker: str, settings: DecodeSettings) -> Event | None:
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    results: list[ToolResult] = []
+    room = settings.max_event_chars
+    for part in found.event.content.parts:
+        if part.thought:
+            continue
+        if part.snake_call is not None or part.snake_response is not None:
+            return None
+        if part.text:
+            texts.append(part.text)
+        if (call := part.function_call) is not None:
+            calls.append(tool_call(call.id, call.name, call.args, settings, room))
+            room -= len(calls[-1].args)
+        if (result := part.function_response) is not None:
+            results.append(tool_result(result.id, result.name, result.response, settings, room))
+            room -= len(results[-1].text)
+    if not (texts or calls or results):
+        return None
+    text = trim_text("\n".join(texts), settings.max_text_chars)
+    return Event(found.event.id, found.event.author, ts_ms, text, speaker, tuple(calls), tuple(results))
