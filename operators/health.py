@@ -17,7 +17,7 @@ from operators.metrics import Metrics
 
 STALE_AFTER_S = 240.0
 """Without a sign of life for so long the dataflow counts as hung. It beats at every poll, and at every model call that
-starts or ends; while a full budget holds it, the next beat is at most the longest call away (`model.slice_budget_s`)."""
+starts or ends; while a full budget holds it, the next beat is at most `model.slice_budget_s` away."""
 
 
 class Heartbeat:
