@@ -39,9 +39,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     `claims` and `episode` are there only for the two passes. `problems` are those of every failed attempt, `dropped`
     the claims that were removed without asking again. `event_ids` are all events of the slice: what its session
-    contributed from them before is replaced. `prompt_tokens` splits the estimated prompt by part (instruction, user, agent, tool_call,
-    tool_result, context). `entity_recall` is the share of the transcript's high-value entities that stand in a claim or
-    the digest, `None` when there were none. `error` keeps the provider's own words when `status` is `TO_RETRY`.
+    contributed from them before is replaced. `prompt_tokens` splits the estimated prompt by part (instruction, user,
+    agent, tool_call, tool_result, context). `entity_recall` is the share of the transcript's high-value entities that
+    stand in a claim or the digest, `None` when there were none. `error` keeps the provider's own words when `status`
+    is `TO_RETRY`.
     """
 
     scope: Scope
