@@ -24,7 +24,8 @@ class EmbeddedBrokerError(Exception):
     """The embedded broker cannot be had; the message says what is missing and what to do."""
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a TCP port of this machine that nobody listens on right now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -67,7 +68,7 @@ class EmbeddedBroker:
     def __enter__(self) -> Self:
         """Start the broker and wait until it listens."""
         executable = _executable()
-        self._port = self._port or _free_port()
+        self._port = self._port or free_port()
         url = f"tcp://{self.bootstrap}"
         command = [
             executable,

@@ -1,5 +1,7 @@
 """Stories of one scope's sessions: given these events, these slices."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from operators.items import SessionEvent
 from operators.session_core import LateEvent, ScopeSessions
-from operators.session_state import ScopeState, SnapshotTooNew, decode_state, encode_state
+from operators.session_state import ScopeState, SessionState, SnapshotTooNew, decode_state, encode_state
 from schemas.controls import Control, ControlKind
 from schemas.events import Event, ToolCall, ToolResult
 from schemas.scope import Scope
@@ -331,3 +333,64 @@ def test_every_event_stands_in_exactly_one_slice(order, again, cuts):
     out += core.end()
     given_out = [event.id for piece in out for event in piece.events]
     assert sorted(given_out) == sorted(event.id for event in events)
+
+
+def test_a_stored_snapshot_of_version_1_can_be_read_for_ever():
+    """The file was written by version 1; it is never written again."""
+    state = decode_state((Path(__file__).parent / "snapshots" / "scope_v1.msgpack").read_bytes())
+    event = Event(
+        "e1",
+        "user",
+        1_500_000_000_000,
+        "hi",
+        "Bob",
+        (ToolCall("c", "look", "{}"),),
+        (ToolResult("c", "look", "[]"),),
+        "E: x",
+        True,
+        True,
+        True,
+    )
+    assert state == ScopeState(
+        scope=SCOPE,
+        sessions={
+            "open": SessionState(
+                partition=3,
+                pending=[event],
+                pending_chars=9,
+                pending_since_ms=11,
+                seen={5: 7},
+                ids=b"",
+                forgotten_ts_ms=12,
+                watermark_ts_ms=13,
+                seq=2,
+                active_stream_ms=14,
+                active_quiet_ms=15,
+                retry_age_ms=16,
+                erased_ts_ms=17,
+                has_user_text=True,
+            ),
+            "done": SessionState(partition=1, ids=b"12345678", watermark_ts_ms=99, seq=1),
+        },
+        consent=False,
+        no_memory={"quiet"},
+        erased_ts_ms=42,
+    )
+
+
+def test_a_session_of_100_000_events_over_60_days_is_cut_as_it_goes_and_stays_small():
+    core = sessions(checkpoint_age_s=6 * 3600.0)
+    step_ms = 60 * 24 * 3_600_000 // 100_000
+    out, most_pending, most_bytes = [], 0, 0
+    for n in range(100_000):
+        now = 1_500_000_000_000 + n * step_ms
+        out += add(core, said(n, now), now)
+        most_pending = max(most_pending, len(core.state.sessions["s"].pending))
+        if n % 5_000 == 0:
+            most_bytes = max(most_bytes, len(encode_state(core.state)))
+    out += core.end()
+    assert sum(len(piece.events) for piece in out) == 100_000
+    assert {piece.reason for piece in out} == {SliceReason.CHECKPOINT, SliceReason.END_OF_INPUT}
+    assert len(out) > 400
+    assert most_pending <= 400
+    assert most_bytes < 1_000_000

@@ -30,7 +30,8 @@ class Run:
         self.metrics, self.slices, self.late, self.invalid = Metrics(), [], [], []
         stop, stream_time = stop or threading.Event(), StreamTime()
         flow = Dataflow("test")
-        messages = op.input("in", flow, source)
+        self.most_open = 0.0
+        messages = op.map("watch", op.input("in", flow, source), self._watch)
         decoded = decode("decode", messages, Decoder(DecodeSettings(), stream_time, self.metrics))
         sessionizer = Sessionizer(sessions or SessionSettings(), stream_time, QuietTime(), self.metrics, stop)
         cut = sessionize("sessionize", decoded.items, sessionizer)
@@ -41,6 +42,11 @@ class Run:
             run_main(flow)
         else:
             cluster_main(flow, [], 0, epoch_interval=timedelta(0), recovery_config=RecoveryConfig(recovery))
+
+    def _watch(self, message):
+        if message.offset % 200 == 0:
+            self.most_open = max(self.most_open, self.metrics.total("strandline_sessions_open"))
+        return message
 
     def events(self):
         return sorted((key, s.session_id, e.id) for key, s in self.slices if isinstance(s, Slice) for e in s.events)
@@ -65,6 +71,7 @@ def test_star_dialogues_are_cut_one_slice_each(shared):
     assert run.metrics.total("strandline_sessions_open") == 0
     assert run.metrics.total("strandline_pending_events") == 0
     assert run.invalid == run.late == []
+    assert run.most_open < 200
 
 
 def test_backlog_closes_sessions_as_it_is_read():
