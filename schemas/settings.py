@@ -40,7 +40,11 @@ class KafkaSettings(Section):
         default="fail",
         description="offsets that retention has deleted: stop, or go on at the earliest and count the gap",
     )
-    fetch_max_wait_ms: int = Field(default=100, gt=0)
+    fetch_max_wait_ms: int = Field(
+        default=250,
+        gt=0,
+        description="how long the broker may wait for data; it bounds the delay of a live message on brokers that only look when it is over",
+    )
     batch_size: int = Field(default=1000, gt=0, description="messages taken at once from one partition")
 
 

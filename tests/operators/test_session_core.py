@@ -122,12 +122,19 @@ def test_checkpoint_keeps_back_what_is_younger_than_the_lateness():
 
 
 def test_checkpoint_does_not_part_a_call_from_its_response():
-    call = said(2, 2_000, "agent", calls=(ToolCall("c1", "look", "{}"),))
-    answer = Event(id="e4", author="agent", ts_ms=20_000, results=(ToolResult("c1", "look", "{}"),))
+    call = said(3, 3_000, "agent", calls=(ToolCall("c1", "look", "{}"),))
+    answer = Event(id="e5", author="agent", ts_ms=20_000, results=(ToolResult("c1", "look", "{}"),))
+    core = sessions(checkpoint_events=5, lateness_s=10)
+    out = feed(core, [said(1, 1_000), said(2, 2_000, "agent"), call, said(4, 4_000), answer])
+    assert [ids(piece) for piece in out] == [["e1", "e2"]]
+    assert ids(core.end()[0]) == ["e3", "e4", "e5"]
+
+
+def test_checkpoint_does_not_part_what_the_user_said_from_the_answer():
     core = sessions(checkpoint_events=4, lateness_s=10)
-    out = feed(core, [said(1, 1_000), call, said(3, 3_000), answer])
-    assert [ids(piece) for piece in out] == [["e1"]]
-    assert ids(core.end()[0]) == ["e2", "e3", "e4"]
+    out = feed(core, [said(1, 1_000), said(2, 2_000, "agent"), said(3, 3_000), said(4, 20_000, "agent")])
+    assert [ids(piece) for piece in out] == [["e1", "e2"]]
+    assert ids(core.end()[0]) == ["e3", "e4"]
 
 
 def test_checkpoint_is_forced_at_twice_the_ceiling():
