@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from cli.ingest import print_summary, run_job
+from cli.ingest import Finished, print_summary, run_job
 from cli.options import DebugOption, JsonOption, settings_from
 from cli.output import note, print_json, print_line, print_text
 from schemas.claim import Claim, ClaimStatus
@@ -57,7 +57,11 @@ def demo(
         settings = settings_from(
             None, debug=debug, store=str(keep or folder / "store"), bootstrap=broker.bootstrap, more=options
         ).settings
-        summary = _ingest(settings, quiet=as_json)
+        finished = _ingest(settings, quiet=as_json)
+        if finished is None:
+            note("Stopped before the end.")
+            return
+        summary = finished.summary
         with Store.open(settings) as store:
             bank = store.bank(SHOWN)
             if as_json:
@@ -68,14 +72,17 @@ def demo(
         note(f"Kept. Try: strandline search --store {keep} --app star --user USER 'hotel'")
 
 
-def _ingest(settings: Settings, *, quiet: bool) -> IngestSummary:
+def _ingest(settings: Settings, *, quiet: bool) -> Finished | None:
+    """Run the flow to its end; None when it was stopped before."""
     from flows.services import FROM_KAFKA, Job  # noqa: PLC0415
 
     lines = SAMPLE.read_bytes().splitlines()
     _produce(settings.kafka, lines)
     if not quiet:
         note(f"Sent {len(lines)} messages to an embedded Kafka broker, topic of {PARTITIONS} partitions.")
-    return run_job(Job(settings=settings, source=FROM_KAFKA, until_end=True), quiet=quiet)
+    job = Job(settings=settings, source=FROM_KAFKA, until_end=True)
+    finished = run_job(job, quiet=quiet)
+    return None if job.stop.is_set() else finished
 
 
 def _produce(kafka: KafkaSettings, lines: list[bytes]) -> None:

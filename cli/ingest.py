@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ from cli.options import (
     settings_from,
 )
 from cli.output import note, print_json, print_line
+from schemas.setting_names import without_password
 from schemas.settings import Settings
 from schemas.summary import IngestSummary
 
@@ -72,17 +74,29 @@ def ingest(
         # A message from Kafka must say itself whose it is: guessing would mix users.
         place_of=_no_place if source == "kafka" else _placing(app, user, session),
     )
-    summary = run_job(job, quiet=as_json)
+    finished = run_job(job, quiet=as_json)
+    summary = finished.summary
     if as_json:
         print_json(summary)
     else:
         print_summary(summary)
-    if strict and (summary.invalid or summary.extractions.rejected):
+        _print_set_aside(job)
+    if finished.failure:
+        raise CommandError(finished.failure, FAILED)
+    if strict and (summary.invalid or summary.extractions.rejected or summary.extractions.to_retry):
         raise typer.Exit(REJECTED_INPUT)
 
 
-def run_job(job: "Job", *, quiet: bool) -> IngestSummary:
-    """Run the whole flow and return its summary; with `quiet` nothing is shown meanwhile.
+@dataclass(frozen=True)
+class Finished:
+    """What a run amounts to; `failure` says in a sentence why it is no success all the same, and is empty otherwise."""
+
+    summary: IngestSummary
+    failure: str = ""
+
+
+def run_job(job: "Job", *, quiet: bool) -> Finished:
+    """Run the whole flow; with `quiet` nothing is shown meanwhile.
 
     Raises whatever opening and running raise.
     """
@@ -102,13 +116,36 @@ def run_job(job: "Job", *, quiet: bool) -> IngestSummary:
                 recovery=services.recovery,
                 snapshot_interval_s=job.settings.run.snapshot_interval_s,
             )
-        open_sessions = int(job.metrics.total("strandline_sessions_open"))
-        if job.stop.is_set() and services.recovery is None and open_sessions:
-            msg = (
-                f"Stopped: {open_sessions} open sessions were not extracted, for this run keeps no state; run it again."
-            )
-            raise CommandError(msg, FAILED)
-        return summarize(job.metrics, services.census.statuses, time.monotonic() - started)
+        summary = summarize(job.metrics, services.census.statuses, time.monotonic() - started)
+        return Finished(summary, _failure(job, services, summary))
+
+
+def _failure(job: "Job", services: "Services", summary: IngestSummary) -> str:
+    fault = services.fault()
+    if fault is not None:
+        return str(fault)
+    open_sessions = int(job.metrics.total("strandline_sessions_open"))
+    if job.stop.is_set() and services.recovery is None and open_sessions:
+        return f"Stopped: {open_sessions} open sessions were not extracted, for this run keeps no state; run it again."
+    done = summary.extractions
+    if done.to_retry and not (done.first_pass or done.retry_pass or done.rejected):
+        return (
+            f"The model at {without_password(job.settings.model.base_url)} served none of {done.to_retry} slices; they "
+            "are set aside for a retry. The warning says what it answered; check model.base_url."
+        )
+    return ""
+
+
+def _print_set_aside(job: "Job") -> None:
+    """Say what was set aside, why, and where it lies."""
+    from flows.services import FROM_KAFKA  # noqa: PLC0415
+
+    where = "topic" if job.source == FROM_KAFKA else f"in {job.settings.run.dead_letter_dir}:"
+    name = "strandline_dead_letters_total"
+    for topic in job.metrics.by_label(name, "topic"):
+        reasons = {reason: int(n) for reason, n in job.metrics.by_label(name, "reason", topic=topic).items() if n}
+        why = ", ".join(f"{reason} {number:,}" for reason, number in reasons.items())
+        print_line(f"  {'set aside':<16} {sum(reasons.values()):,} {where} {topic} ({why})")
 
 
 def _check(settings: Settings, source: str, *, dry_run: bool, sessions_out: Path | None, until_end: bool) -> None:

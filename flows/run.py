@@ -1,7 +1,7 @@
 """Runs a dataflow to its end, or until it is asked to stop.
 
 A stop is not the end of the input: SIGTERM and Ctrl-C set `stop`, the sources end, what is open stays in the last
-snapshot, and the process ends with 0. A second Ctrl-C ends it at once.
+snapshot, and the process ends with 0. A second Ctrl-C gives up waiting, a third ends the process where it stands.
 """
 
 import gc
@@ -27,7 +27,8 @@ from flows.recovery import prepare
 
 log = structlog.get_logger(__name__)
 
-_SECOND_SIGNAL = 130
+_GIVE_UP = 2
+_INTERRUPTED = 130
 """Exit code of a process ended by Ctrl-C, by the shell's convention."""
 
 _GC_THRESHOLD = (100_000, 50, 1000)
@@ -41,10 +42,16 @@ def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
         yield
         return
 
+    interrupts = 0
+
     def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set() and number == signal.SIGINT:
-            os._exit(_SECOND_SIGNAL)
+        nonlocal interrupts
         stop.set()
+        interrupts += number == signal.SIGINT
+        if interrupts == _GIVE_UP:
+            raise KeyboardInterrupt
+        if interrupts > _GIVE_UP:
+            os._exit(_INTERRUPTED)
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
     try:

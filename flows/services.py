@@ -8,7 +8,6 @@ from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 
-from bytewax.inputs import Source
 from bytewax.outputs import DynamicSink
 
 from extraction.prompt import PROMPT_VERSION
@@ -54,13 +53,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Services:
-    """An ingest ready to run, and what is watched meanwhile."""
+    """An ingest ready to run, and what is watched meanwhile.
+
+    `fault` tells, at the end, what could not be read although the run went on.
+    """
 
     steps: Steps
     census: Census
     recovery: Path | None
     health: HealthServer | None
     share_read: Callable[[], float | None]
+    fault: Callable[[], Exception | None]
 
 
 @contextmanager
@@ -82,7 +85,7 @@ def opened(job: Job) -> Iterator[Services]:
 
     metrics.build_info.labels(version("strandline"), PROMPT_VERSION, str(SCHEMA_VERSION)).set(1)
     with ExitStack() as stack:
-        source, share_read = _source(job, polled, stack)
+        source = _source(job, polled, stack)
         checks: dict[str, Callable[[], object]] = {}
         if job.source == FROM_KAFKA:
             kafka_client.check(settings.kafka)
@@ -110,19 +113,29 @@ def opened(job: Job) -> Iterator[Services]:
         if settings.run.metrics_port:
             server = HealthServer(settings.run.metrics_host, settings.run.metrics_port, metrics, heartbeat, checks)
             health = stack.enter_context(server)
-        yield Services(steps, census, _recovery(job), health, share_read)
+        yield Services(steps, census, _recovery(job), health, *_watched(source))
 
 
-def _source(job: Job, polled: OnPoll, stack: ExitStack) -> tuple[Source[Message], Callable[[], float | None]]:
-    """Return the source, and how to ask for the share of it that is read."""
+def _source(job: Job, polled: OnPoll, stack: ExitStack) -> FileSource | KafkaSource:
     if job.source != FROM_KAFKA:
-        file = FileSource(job.source, job.stop, on_poll=polled)
-        return file, lambda: file.share_read
+        return FileSource(job.source, job.stop, on_poll=polled)
     kafka = KafkaSource(
-        job.settings.kafka, job.metrics, job.stop, until_end=job.until_end, on_poll=polled, commits=not job.dry_run
+        job.settings.kafka,
+        job.metrics,
+        job.stop,
+        until_end=job.until_end,
+        on_poll=polled,
+        commits=not job.dry_run,
     )
     stack.push(lambda kind, error, at: kafka.close(done=error is None))
-    return kafka, lambda: None
+    return kafka
+
+
+def _watched(source: FileSource | KafkaSource) -> tuple[Callable[[], float | None], Callable[[], Exception | None]]:
+    """Return how to ask for the share that is read, and for what could not be read although the run went on."""
+    if isinstance(source, FileSource):
+        return lambda: source.share_read, lambda: source.fault
+    return lambda: None, lambda: None
 
 
 def _letters(job: Job) -> DynamicSink[DeadLetter]:

@@ -4,6 +4,8 @@
 the order of their partitions, puts the stream time on every item, and wakes the sessions that waited for it.
 """
 
+import codecs
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -99,9 +101,20 @@ def decode_message(message: Message, settings: DecodeSettings, now_ms: int, plac
 
 def _parse(value: bytes) -> object:
     try:
-        return msgspec.json.decode(value)
+        return msgspec.json.decode(value.removeprefix(codecs.BOM_UTF8))
     except (msgspec.MsgspecError, UnicodeError) as exc:
+        if b"\\ud" in value.lower():
+            return _parse_half_characters(value)
         raise Unreadable(Reason.NOT_JSON, f"not JSON: {exc}") from exc
+
+
+def _parse_half_characters(value: bytes) -> object:
+    """Parse a message in which a sender has cut a character, such as an emoji, in two; the half becomes U+FFFD."""
+    try:
+        text = json.dumps(json.loads(value), ensure_ascii=False)
+    except (ValueError, UnicodeError) as exc:
+        raise Unreadable(Reason.NOT_JSON, f"not JSON: {exc}") from exc
+    return msgspec.json.decode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _control(found: RawControl, record_ts_ms: int) -> FoundControl:

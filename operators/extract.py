@@ -16,7 +16,7 @@ from memory.errors import StoreUnavailable
 from operators.metrics import Metrics
 from schemas.claim import Claim
 from schemas.controls import Control
-from schemas.outcome import Outcome
+from schemas.outcome import ExtractionOutcome, Outcome
 from schemas.scope import Scope
 from schemas.slice import Slice
 
@@ -25,6 +25,8 @@ _KEPT_SESSIONS = 10_000
 
 _READ_WAITS_S = (0.5, 2.0, 8.0)
 """Waits between tries to read the record while the store is away."""
+
+_WARN_EVERY_S = 60.0
 
 log = structlog.get_logger(__name__)
 
@@ -87,6 +89,7 @@ class SliceCall:
         self._metrics = metrics
         self._recent: OrderedDict[tuple[Scope, str], tuple[Claim, ...]] = OrderedDict()
         self._erased: OrderedDict[tuple[Scope, str], int] = OrderedDict()
+        self._warn_next = 0.0
 
     async def __call__(self, item: SliceOrForget) -> Extracted | Control:
         """Return the extraction of a slice; pass a forget on."""
@@ -101,7 +104,16 @@ class SliceCall:
         self._recent[where] = (*self._recent.pop(where, ()), *outcome.claims)[-self._context_lines :]
         _bound(self._recent)
         count_outcome(outcome, self._metrics)
+        if outcome.status is ExtractionOutcome.TO_RETRY:
+            self._warn(outcome)
         return Extracted(item, outcome)
+
+    def _warn(self, outcome: Outcome) -> None:
+        """Say that the provider does not serve: once, then now and then."""
+        now = time.monotonic()
+        if now >= self._warn_next:
+            self._warn_next = now + _WARN_EVERY_S
+            log.warning("the model did not serve a slice, it is set aside for a retry", error=outcome.error)
 
     async def _context(self, piece: Slice) -> tuple[Claim, ...]:
         claims = await asyncio.to_thread(self._read, piece.scope, piece.session_id)

@@ -45,7 +45,7 @@ def files_of(path: str) -> list[Path]:
             msg = f"the folder {path} holds no {', '.join(_SUFFIXES)} file"
             raise InputNotFound(msg)
         return found
-    if not where.is_file():
+    if not where.exists():
         msg = f"there is no file or folder {path}"
         raise InputNotFound(msg)
     return [where]
@@ -73,6 +73,7 @@ class FileSource(FixedPartitionedSource[Message, int]):
         self._total = sum(file.stat().st_size for file in self._files)
         self._behind = 0
         self._reading: IO[bytes] | None = None
+        self.fault: InputBroken | None = None
 
     @property
     def share_read(self) -> float | None:
@@ -86,26 +87,30 @@ class FileSource(FixedPartitionedSource[Message, int]):
         """Name the one partition after what is read, so that a snapshot of one input is not taken for another's."""
         if not self._files:
             return [f"stdin-{time.time_ns()}"]
-        return [f"{self._path.resolve()}"]
+        return [str(self._path.resolve()).encode(errors="surrogateescape").decode(errors="backslashreplace")]
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> "_FilePartition":
         """Open the input behind the messages that a snapshot already counts."""
         return _FilePartition(self, resume_state or 0)
 
     def messages(self) -> Iterator[Message]:
-        """Give all messages from the first on."""
+        """Give all messages from the first on.
+
+        A file that cannot be read does not keep the others from being read; the first is told by `fault`.
+        """
         if not self._files:
             yield from _lines(sys.stdin.buffer, "-")
         for path in self._files:
-            with path.open("rb") as raw:
-                self._reading = raw
-                try:
+            try:
+                with path.open("rb") as raw:
+                    self._reading = raw
                     yield from _messages(raw, path)
-                except (EOFError, OSError, zlib.error) as exc:
-                    msg = (
-                        f"{path} cannot be read to its end: {exc}; mend it and run again: what is stored is not doubled"
-                    )
-                    raise InputBroken(msg) from exc
+            except (EOFError, OSError, zlib.error) as exc:
+                reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+                msg = (
+                    f"{path} cannot be read to its end: {reason}; mend it and run again: what is stored is not doubled"
+                )
+                self.fault = self.fault or InputBroken(msg)
             self._behind += path.stat().st_size
 
 
@@ -114,22 +119,14 @@ class _FilePartition(StatefulSourcePartition[Message, int]):
         self._source = source
         self._messages = islice(source.messages(), done, None)
         self._done = done
-        self._fault: InputBroken | None = None
 
     def next_batch(self) -> list[Message]:
         # A file is never drained: what was not read yet is there already.
         self._source.on_poll(0, False)
         if self._source.stop.is_set():
             raise StopIteration
-        if self._fault is not None:
-            raise self._fault
-        batch: list[Message] = []
-        try:
-            for message in islice(self._messages, _BATCH):
-                batch.append(message)
-        except InputBroken as fault:
-            self._fault = fault
-        if not batch and self._fault is None:
+        batch = list(islice(self._messages, _BATCH))
+        if not batch:
             raise StopIteration
         self._done += len(batch)
         return batch

@@ -64,6 +64,7 @@ class ScopeSessions:
         self._idle_ms = NEVER if settings.idle_after_s is None else int(settings.idle_after_s * 1000)
         self._age_ms = NEVER if settings.checkpoint_age_s is None else int(settings.checkpoint_age_s * 1000)
         self._lateness_ms = int(settings.lateness_s * 1000)
+        self._most_ids = settings.id_memory * _MEMORY_SLACK
         self._tombstone_ms = int(settings.tombstone_s * 1000)
         self._max_events = settings.checkpoint_events or NEVER
         self._max_chars = settings.checkpoint_chars or NEVER
@@ -89,7 +90,9 @@ class ScopeSessions:
             return out
         if stream_ms >= self._stream.next(partition):
             out.extend(self.advance_stream(partition, stream_ms))
-        session = self._open(session_id, partition, stream_ms, quiet_ms)
+        session = self.state.sessions.get(session_id)
+        if session is None or session.ids or session.partition != partition:
+            session = self._open(session_id, partition, stream_ms, quiet_ms)
         hashed = id_hash(event.id)
         if hashed in session.seen:
             self.counts.duplicates += 1
@@ -204,8 +207,8 @@ class ScopeSessions:
 
     def _remember(self, session: SessionState, hashed: int, ts_ms: int) -> None:
         session.seen[hashed] = ts_ms
-        limit = self._settings.id_memory
-        if len(session.seen) > limit * _MEMORY_SLACK:
+        if len(session.seen) > self._most_ids:
+            limit = self._settings.id_memory
             by_age = sorted(session.seen.items(), key=lambda pair: pair[1])
             session.forgotten_ts_ms = max(session.forgotten_ts_ms, by_age[-limit - 1][1])
             session.seen = dict(by_age[-limit:])

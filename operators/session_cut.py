@@ -5,20 +5,21 @@ and what the user said with the answer to it.
 """
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from schemas.events import USER_AUTHOR, Event
 
 
 def in_order(events: Sequence[Event]) -> list[Event]:
     """Return `events` by time, then id: the one order that does not depend on arrival."""
-    return sorted(events, key=lambda event: (event.ts_ms, event.id))
+    return sorted(events, key=attrgetter("ts_ms", "id"))
 
 
 def checkpoint_length(events: Sequence[Event], lateness_ms: int, *, force: bool) -> int:
     """Return how many of the ordered `events`, at least one, a checkpoint takes; 0 when it must wait.
 
-    `force` ignores calls and turns and, if need be, the lateness: the pending events have grown to twice their ceiling, and
-    memory is bounded.
+    `force` ignores calls and turns and, if need be, the lateness: the pending events have grown to twice their ceiling,
+    and memory is bounded.
     """
     horizon = events[-1].ts_ms - lateness_ms
     length = sum(event.ts_ms <= horizon for event in events)

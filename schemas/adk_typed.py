@@ -6,7 +6,7 @@ wrong type - is left to `detect` and `adk`, which alone say what is valid. Where
 test holds them to it.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -15,6 +15,19 @@ from schemas.detect import MAX_ID_CHARS, Unreadable
 from schemas.events import Event, ToolCall, ToolResult
 from schemas.settings import DecodeSettings
 from schemas.trim import trim_text
+
+_Absent = Annotated[str, msgspec.Meta(min_length=1, max_length=0)]
+"""No value is of this type: a message with such a field, even null, is not common."""
+
+_ScopePart = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_CHARS // 3)]
+"""A third of what app, user and session may have together; longer ones are not common."""
+
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
+_Author = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS // 2)]
+_Speaker = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS // 2)]
+"""Author and speaker share `MAX_NAME_CHARS`."""
+
+_Time = Annotated[int, msgspec.Meta(gt=0)] | Annotated[float, msgspec.Meta(gt=0)]
 
 
 class _Tool(msgspec.Struct, gc=False):
@@ -29,8 +42,8 @@ class _Part(msgspec.Struct, rename="camel", gc=False):
     thought: bool = False
     function_call: _Tool | None = None
     function_response: _Tool | None = None
-    snake_call: Any = msgspec.field(default=None, name="function_call")
-    snake_response: Any = msgspec.field(default=None, name="function_response")
+    snake_call: None = msgspec.field(default=None, name="function_call")
+    snake_response: None = msgspec.field(default=None, name="function_response")
 
 
 class _Content(msgspec.Struct, gc=False):
@@ -39,40 +52,44 @@ class _Content(msgspec.Struct, gc=False):
 
 class _Actions(msgspec.Struct, gc=False):
     stateDelta: dict[str, msgspec.Raw] = {}  # noqa: N815 - as it stands in the message
-    state_delta: Any = None
-    compaction: Any = None
+    state_delta: None = None
+    compaction: None = None
 
 
 class _Event(msgspec.Struct, gc=False):
-    """`id`, `author` and `timestamp` have no default: an event without one of them is not common."""
+    """`id`, `author` and `timestamp` have no default: an event without one of them is not common.
 
-    id: str
-    author: str
-    timestamp: int | float
+    Fields of type None make an event with a value there uncommon: checked by the decoder, they cost nothing.
+    """
+
+    id: _Name
+    author: _Author
+    timestamp: _Time
     content: _Content
     actions: _Actions | None = None
     partial: bool = False
-    customMetadata: Any = None  # noqa: N815
-    custom_metadata: Any = None
-    errorCode: Any = None  # noqa: N815
-    errorMessage: Any = None  # noqa: N815
-    error_code: Any = None
-    error_message: Any = None
-    speaker: Any = None
+    customMetadata: None = None  # noqa: N815
+    custom_metadata: None = None
+    errorCode: None = None  # noqa: N815
+    errorMessage: None = None  # noqa: N815
+    error_code: None = None
+    error_message: None = None
+    speaker: None = None
 
 
 class TypedEnvelope(msgspec.Struct, gc=False):
     """The message. The last fields are those by which `detect` would know another shape, or another scope."""
 
-    app: str
-    userId: str  # noqa: N815
-    sessionId: str  # noqa: N815
+    app: _ScopePart
+    userId: _ScopePart  # noqa: N815
+    sessionId: _ScopePart  # noqa: N815
     event: _Event
-    speaker: str = ""
-    type: Any = None
-    session: Any = None
-    eval_cases: Any = None
-    evalCases: Any = None  # noqa: N815
+    speaker: _Speaker = ""
+    type: None = None
+    session: None = None
+    events: None = None
+    eval_cases: _Absent = ""
+    evalCases: _Absent = ""  # noqa: N815
 
 
 _decode = msgspec.json.Decoder(TypedEnvelope).decode
@@ -85,31 +102,12 @@ def decode_common(value: bytes) -> TypedEnvelope | None:
         found = _decode(value)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
-    event, actions = found.event, found.event.actions
-    unusual = (
-        found.type is not None
-        or found.session is not None
-        or found.eval_cases is not None
-        or found.evalCases is not None
-        or event.partial
-        or event.customMetadata is not None
-        or event.custom_metadata is not None
-        or event.errorCode is not None
-        or event.errorMessage is not None
-        or event.error_code is not None
-        or event.error_message is not None
-        or event.speaker is not None
-        or not (found.app and found.userId and found.sessionId and event.id and event.author)
-        or len(event.id) > MAX_NAME_CHARS
-        or len(event.author) + len(found.speaker) > MAX_NAME_CHARS
-        or len(found.app) + len(found.userId) + len(found.sessionId) > MAX_ID_CHARS
-        or not event.timestamp > 0
-        or (
-            actions is not None
-            and (actions.compaction is not None or actions.state_delta is not None or _NO_MEMORY in actions.stateDelta)
-        )
-    )
-    return None if unusual else found
+    event = found.event
+    if event.partial:
+        return None
+    if event.actions is not None and _NO_MEMORY in event.actions.stateDelta:
+        return None
+    return found
 
 
 def common_event(found: TypedEnvelope, record_ts_ms: int, settings: DecodeSettings) -> Event | None:
@@ -124,21 +122,18 @@ def common_event(found: TypedEnvelope, record_ts_ms: int, settings: DecodeSettin
     if ts_ms > record_ts_ms + settings.future_tolerance_s * 1000 or len(parts) > settings.max_parts:
         return None
     speaker = "" if found.speaker == found.userId else found.speaker
-    if len(parts) == 1 and (only := parts[0]).text and not only.thought and _has_text_alone(only):
+    if (
+        len(parts) == 1
+        and (only := parts[0]).text
+        and not only.thought
+        and only.function_call is None
+        and only.function_response is None
+    ):
         return Event(event.id, event.author, ts_ms, trim_text(only.text, settings.max_text_chars), speaker)
     try:
         return _event_of(found, ts_ms, speaker, settings)
     except (Unreadable, RecursionError):
         return None
-
-
-def _has_text_alone(part: _Part) -> bool:
-    return (
-        part.function_call is None
-        and part.function_response is None
-        and part.snake_call is None
-        and part.snake_response is None
-    )
 
 
 def _event_of(found: TypedEnvelope, ts_ms: int, speaker: str, settings: DecodeSettings) -> Event | None:
@@ -149,8 +144,6 @@ def _event_of(found: TypedEnvelope, ts_ms: int, speaker: str, settings: DecodeSe
     for part in found.event.content.parts:
         if part.thought:
             continue
-        if part.snake_call is not None or part.snake_response is not None:
-            return None
         if part.text:
             texts.append(part.text)
         if (call := part.function_call) is not None:

@@ -19,6 +19,9 @@ _CONTROL_KINDS = frozenset(kind.value for kind in ControlKind)
 MAX_ID_CHARS = 1024
 """The longest app, user, session or event id: ids are held in state and written with every claim."""
 
+NO_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+"""Stands where half a character was, such as an emoji that a sender cut in two."""
+
 APP_NAMES = ("app", "appName", "app_name")
 USER_NAMES = ("userId", "user_id", "user")
 SESSION_NAMES = ("sessionId", "session_id")
@@ -30,6 +33,7 @@ class Reason(StrEnum):
     NOT_JSON = "not_json"
     TOO_LARGE = "too_large"
     BAD_HEADER = "bad_header"
+    BAD_ID = "bad_id"
     BAD_TIME = "bad_time"
     NO_EVENT = "no_event"
     NO_SCOPE = "no_scope"
@@ -162,10 +166,12 @@ def _has(document: Mapping[str, Any], names: tuple[str, ...]) -> bool:
 def limited(value: str, what: str) -> str:
     """Return `value`.
 
-    :raises Unreadable: It is longer than `MAX_ID_CHARS`.
+    :raises Unreadable: It is longer than `MAX_ID_CHARS`, or was not readable as a whole.
     """
     if len(value) > MAX_ID_CHARS:
         raise Unreadable(Reason.TOO_LARGE, f"{what} has {len(value)} characters, more than {MAX_ID_CHARS}")
+    if NO_CHARACTER in value:
+        raise Unreadable(Reason.BAD_ID, f"{what} holds what is no character, so it may stand for somebody else's")
     return value
 
 

@@ -51,12 +51,12 @@ class Event(msgspec.Struct, frozen=True, gc=False, array_like=True):
     @property
     def n_chars(self) -> int:
         """Characters of text, arguments and results: the size that checkpoints and budgets reckon with."""
-        return (
-            len(self.text)
-            + len(self.error)
-            + sum(len(c.name) + len(c.args) for c in self.calls)
-            + sum(len(r.name) + len(r.text) for r in self.results)
-        )
+        length = len(self.text) + len(self.error)
+        for call in self.calls:
+            length += len(call.name) + len(call.args)
+        for result in self.results:
+            length += len(result.name) + len(result.text)
+        return length
 
 
 class EventAuthority:

@@ -43,7 +43,7 @@ class KafkaSettings(Section):
     fetch_max_wait_ms: int = Field(
         default=250,
         gt=0,
-        description="how long the broker may wait for data; it bounds the delay of a live message on brokers that only look when it is over",
+        description="how long a broker may wait for data; one that looks only when it is over delays messages by it",
     )
     batch_size: int = Field(default=1000, gt=0, description="messages taken at once from one partition")
 

@@ -32,7 +32,10 @@ def _shorten(value: Any, max_items: int, depth: int) -> Any:
     if isinstance(value, dict):
         if depth == 0:
             return "{…}"
-        return {key: _shorten(item, max_items, depth - 1) for key, item in value.items()}
+        # Most values are strings; asking here spares a call for each.
+        return {
+            key: item if isinstance(item, str) else _shorten(item, max_items, depth - 1) for key, item in value.items()
+        }
     if isinstance(value, list):
         if depth == 0:
             return "[…]"

@@ -52,7 +52,9 @@ def reasons(decoded):
         (b"not json", "not_json"),
         (b"\xff\xfe", "not_json"),
         (b'{"app": "shop"', "not_json"),
-        (b'{"app":"shop","userId":"a","sessionId":"s","event":{"content":{"parts":[{"text":"\\ud800"}]}}}', "not_json"),
+        (b'{"app":"shop","userId":"a\\ud800","sessionId":"s","event":{"id":"e"}}', "bad_id"),
+        (b'{"app":"shop","userId":"a","sessionId":"s","event":{"id":"e\\udc00","errorCode":"X"}}', "bad_id"),
+        (b'{"app":"shop" \\ud800', "not_json"),
         (b"[" * 100_000, "not_json"),
         (b"[" * 520 + b"]" * 520, "unknown_shape"),
         (b"[" * 900 + b"]" * 900, "unknown_shape"),
@@ -163,6 +165,16 @@ def test_two_megabytes_of_text_are_trimmed_to_the_head():
     found = only_event(decode(envelope(event(content={"parts": [{"text": "A-1001 " + "x" * 2_000_000}]}))))
     assert len(found.text) == SETTINGS.max_text_chars
     assert found.text.startswith("A-1001 ")
+
+
+def test_half_an_emoji_costs_that_character_and_nothing_else():
+    raw = json.dumps(envelope(event(content={"parts": [{"text": "I like tea XX and \U0001f375"}]})))
+    found = only_event(decode(raw.replace("XX", "\\ud83c").encode()))
+    assert found.text == "I like tea \N{REPLACEMENT CHARACTER} and \U0001f375"
+
+
+def test_a_byte_order_mark_is_no_part_of_the_message():
+    assert only_event(decode(b"\xef\xbb\xbf" + json.dumps(envelope()).encode())).text == "hello"
 
 
 def test_null_text_and_null_lists_are_no_fault():
