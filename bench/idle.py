@@ -9,6 +9,7 @@ long a live message took from the producer's acknowledgement to the metric that 
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -35,6 +36,7 @@ SETTLE_S = 12.0
 
 LIVE_MESSAGES = 20
 LIVE_EVERY_S = 1.0
+"""At least so long between two live messages, and up to twice as long: in step with nothing."""
 
 
 def message(user: str, session: str, number: int) -> bytes:
@@ -98,7 +100,7 @@ def live_delays_s(kafka: KafkaSettings, port: int) -> list[float]:
     writer = KafkaSink(kafka).build("live", 0, 1)
     delays = []
     for number in range(LIVE_MESSAGES):
-        time.sleep(LIVE_EVERY_S)
+        time.sleep(random.uniform(LIVE_EVERY_S, 2 * LIVE_EVERY_S))
         before = metric(port, "strandline_events_total")
         writer.write_batch([Outgoing(kafka.topic, b"live", message("live", "live", number))])
         began = time.monotonic()

@@ -30,9 +30,9 @@ class Stopwatch:
     """Runs from the first message handed out until `total` were handed out and the last batch was dealt with."""
 
     def __init__(self, total: int) -> None:
-        """Take note of the start of the program; `total` is how many messages the topic holds."""
+        """Take note of the start; `total` messages are to be read, and `left` of them still are."""
         self._born = time.monotonic()
-        self._left = total
+        self.left = total
         self._total = total
         self._started: tuple[float, float] | None = None
         self._ended: tuple[float, float] | None = None
@@ -41,8 +41,8 @@ class Stopwatch:
         """Note, before they go their way, that `count` messages were handed out; return whether they are the last."""
         if self._started is None and count:
             self._started = _now()
-        self._left -= count
-        return self._left <= 0
+        self.left -= count
+        return self.left <= 0
 
     def finish(self) -> None:
         """Stop: the last message was dealt with. Only the first call counts."""
@@ -53,8 +53,8 @@ class Stopwatch:
 
         :raises SystemExit: Not all messages were seen, so that there is nothing to compare.
         """
-        if self._started is None or self._ended is None or self._left != 0:
-            sys.exit(f"{self._total - self._left} of {self._total} messages were handed out: no measurement")
+        if self._started is None or self._ended is None or self.left != 0:
+            sys.exit(f"{self._total - self.left} of {self._total} messages were handed out: no measurement")
         end_wall, end_cpu = _now()
         found = Measurement(
             messages=self._total,
@@ -74,7 +74,7 @@ def _now() -> tuple[float, float]:
 
 
 def _peak_mb() -> float:
-    """Return the peak of resident memory. `ru_maxrss` would not do: a process inherits it from the one that began it."""
+    """Return the peak of resident memory. `ru_maxrss` would not do: a process inherits it from its parent."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         name, _, value = line.partition(":")
         if name == "VmHWM":

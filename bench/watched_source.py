@@ -13,7 +13,7 @@ Partition = StatefulSourcePartition[Message, Position]
 
 
 class WatchedSource(FixedPartitionedSource[Message, Position]):
-    """Hands out what `source` hands out, and tells `watch`."""
+    """Hands out what `source` hands out, as many messages as `watch` wants, and ends."""
 
     def __init__(self, source: KafkaSource, watch: Stopwatch) -> None:
         """Wrap `source`."""
@@ -40,7 +40,9 @@ class _WatchedPartition(StatefulSourcePartition[Message, Position]):
     def next_batch(self) -> Iterable[Message]:
         if self._gave_the_last:
             self._watch.finish()
-        batch = list(self._inner.next_batch())
+        if not self._watch.left:
+            raise StopIteration
+        batch = list(self._inner.next_batch())[: self._watch.left]
         self._gave_the_last |= bool(batch) and self._watch.handed(len(batch))
         return batch
 

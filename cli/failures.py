@@ -1,8 +1,13 @@
 """Faults a user can mend: one sentence on stderr and an exit code, no traceback unless debug is on."""
 
+import errno
 import logging
+import os
 import sys
 import traceback
+from collections.abc import Mapping
+
+from schemas.setting_names import without_passwords
 
 DONE = 0
 FAILED = 1
@@ -44,8 +49,11 @@ def report(error: Exception) -> int:
     because the values in it may be what a user said.
     """
     if logging.getLogger().isEnabledFor(logging.DEBUG):
-        traceback.print_exception(error)
+        print(without_passwords("".join(traceback.format_exception(error))), end="", file=sys.stderr)
     code = _exit_code(error)
+    if code is None and isinstance(error, OSError):
+        print(f"Error: {_of_system(error)}", file=sys.stderr)
+        return FAILED
     if code is None:
         where = traceback.extract_tb(error.__traceback__)[-1]
         print(
@@ -54,9 +62,39 @@ def report(error: Exception) -> int:
             file=sys.stderr,
         )
         return FAILED
-    for sentence in str(error).splitlines():
+    for sentence in without_passwords(str(error)).splitlines():
         print(f"Error: {sentence}", file=sys.stderr)
     return code
+
+
+CHECKS: Mapping[int, str] = {
+    errno.EACCES: "check who may read and write it",
+    errno.EPERM: "check who may read and write it",
+    errno.EROFS: "it is mounted to be read only: name a place that can be written to",
+    errno.ENOSPC: "free space there",
+    errno.EDQUOT: "free space there, the quota is used up",
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f)",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+    errno.ENFILE: "close other programs, the system has no file to open left",
+    errno.ENOMEM: "give the process more memory",
+    errno.ENOENT: "check that it is there and spelt so",
+    errno.ENOTDIR: "a part of it is no folder",
+    errno.EISDIR: "it is a folder; name a file",
+    errno.ENAMETOOLONG: "name a shorter one",
+    errno.EIO: "check the disk",
+}
+"""What a user can do about an error of the system, where its own words do not say so."""
+
+
+def _of_system(error: OSError) -> str:
+    """Return the sentence on what the operating system refused: where, why, and what to check."""
+    path = error.filename if error.filename is not None else error.filename2
+    what = f"{os.fsdecode(path)!r} cannot be used" if isinstance(path, str | bytes) else "The system refused"
+    reason = error.strerror or str(error) or type(error).__name__
+    # Errors of ssl and socket are of this family too, with numbers of their own.
+    number = error.errno if type(error).__module__ == "builtins" else None
+    check = CHECKS.get(number or 0, "run it again with --debug for the whole story")
+    return f"{what}: {reason}; {check}."
 
 
 def _exit_code(error: Exception) -> int | None:

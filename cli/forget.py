@@ -47,6 +47,11 @@ def forget(
     if as_json:
         print_json(shown)
         return
+    if receipt.method == "none":
+        what = f"Nothing of session {session!r} was stored" if session else "Nothing was stored"
+        until = shown["forgotten_until"]
+        print_line(f"{what} under this app and user; what happened up to {until} stays refused if it is read again.")
+        return
     for name, value in shown.items():
         print_line(f"{name.replace('_', ' ')}: {_words(value)}")
 

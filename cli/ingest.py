@@ -18,6 +18,7 @@ from cli.options import (
     SettingsFile,
     StoreOption,
     TopicOption,
+    require_writable_store,
     scope_part,
     settings_from,
 )
@@ -106,11 +107,10 @@ def run_job(job: "Job", *, quiet: bool) -> Finished:
     from flows.summary import summarize  # noqa: PLC0415
 
     started = time.monotonic()
-    with opened(job) as services:
+    with stopped_by_signals(job.stop), opened(job) as services:
         if not quiet:
             _say_how(job, services)
-        watch = progress.shown(services.share_read, lambda: _status(job.metrics, started), quiet=quiet)
-        with stopped_by_signals(job.stop), watch:
+        with progress.shown(services.share_read, lambda: _status(job.metrics, started), quiet=quiet):
             run(
                 build(services.steps),
                 recovery=services.recovery,
@@ -158,9 +158,8 @@ def _check(settings: Settings, source: str, *, dry_run: bool, sessions_out: Path
     if sessions_out is not None and not dry_run:
         msg = "--sessions-out goes with --dry-run."
         raise CommandError(msg, WRONG_USAGE)
-    if not dry_run and not settings.store.url:
-        msg = "No store is named; give --store URL|FOLDER or set STRANDLINE_STORE__URL (or try --dry-run)."
-        raise CommandError(msg, WRONG_USAGE)
+    if not dry_run:
+        require_writable_store(settings)
 
 
 def _placing(app: str, user: str, session: str | None) -> "Callable[[Message], Place | None]":

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
 
+from schemas.setting_names import without_passwords
 from schemas.settings import RunSettings
 
 PACKAGES = ("schemas", "extraction", "memory", "operators", "flows", "cli")
 """The loggers of the project itself."""
+
+
+def _without_passwords(logger: object, method: str, event: EventDict) -> EventDict:
+    """Mask passwords in URLs: at level debug, libraries tell what they call."""
+    return {name: without_passwords(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
@@ -35,6 +41,7 @@ def configure(run: RunSettings) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _without_passwords,
     ]
     structlog.configure(
         processors=[
@@ -49,10 +56,14 @@ def configure(run: RunSettings) -> None:
     )
     # A traceback must not show the values of variables: they may be what a user said.
     rendering: Sequence[Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        [structlog.processors.format_exc_info, _without_passwords, structlog.processors.JSONRenderer()]
         if run.log_json
         else [
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
+            structlog.processors.format_exc_info,
+            _without_passwords,
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            ),
         ]
     )
     handler = _Stderr()

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import typer
 
 from cli import config, demo, forget, ingest, read, version
-from cli.failures import DONE, FAILED, report
+from cli.failures import DONE, FAILED, CommandError, report
+from cli.output import writing_results
 
 NAME = "strandline"
 GROUPS = (demo, ingest, read, forget, config, version)
@@ -45,14 +46,40 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the command that the process was started with, and end the process."""
+    closed = _fill_closed_streams()
+    if "stdout" in closed:
+        msg = "Standard output is closed, so nothing can be shown; redirect it, to /dev/null if nobody is to see it."
+        sys.exit(report(CommandError(msg, FAILED)))
     code = run(sys.argv[1:])
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone; without this the interpreter would complain of it once more on its way out.
+        with writing_results():
+            sys.stdout.flush()
+    except (BrokenPipeError, CommandError) as error:
+        # Without this the interpreter would complain once more on its way out, of what is still in its buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = FAILED
+        # A command that failed has told why already, most likely this.
+        if code == DONE and isinstance(error, CommandError):
+            report(error)
+        code = code or FAILED
     sys.exit(code)
+
+
+def _fill_closed_streams() -> set[str]:
+    """Open the null device in place of standard streams that the process was started without; return their names.
+
+    Else the next file that is opened, a database for instance, would take the number, and whatever native code prints
+    would be written into it.
+    """
+    closed = set()
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+            closed.add(name)
+    return closed
 
 
 if __name__ == "__main__":

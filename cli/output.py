@@ -2,6 +2,8 @@
 
 import sys
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -9,26 +11,46 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from cli.failures import FAILED, CommandError
+
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def print_json(value: Any) -> None:
     """Print `value` as one JSON document with an end of line."""
-    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    with writing_results():
+        print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def print_line(*parts: str | tuple[str, str]) -> None:
     """Print one line made of texts, a pair being a text and its style; nothing in a text is read as markup."""
-    _console(sys.stdout).print(
-        Text.assemble(*((visible(p), "") if isinstance(p, str) else (visible(p[0]), p[1]) for p in parts)),
-        soft_wrap=True,
-    )
+    line = Text.assemble(*((visible(p), "") if isinstance(p, str) else (visible(p[0]), p[1]) for p in parts))
+    with writing_results():
+        _console(sys.stdout).print(line, soft_wrap=True)
 
 
 def print_text(text: str) -> None:
     """Print a text of several lines: on a terminal each made harmless as `visible` does, elsewhere as it is."""
     lines = text.rstrip("\n").split("\n")
-    print("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
+    with writing_results():
+        print("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
+
+
+@contextmanager
+def writing_results() -> Iterator[None]:
+    """Write to stdout in the block.
+
+    Raises:
+        BrokenPipeError: The reader has gone.
+        CommandError: It cannot be written, for instance because the disk is full.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        msg = f"Standard output cannot be written: {error.strerror or error}; free space there, or send it elsewhere."
+        raise CommandError(msg, FAILED) from error
 
 
 def note(sentence: str) -> None:

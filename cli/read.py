@@ -22,6 +22,7 @@ from cli.options import (
 from cli.output import note, print_json, print_line, print_text
 from memory.clock import iso_day
 from schemas.claim import Claim, ClaimStatus
+from schemas.record import Record
 from schemas.scope import Scope
 from schemas.settings import Settings
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 QueryArgument = Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")]
 STATUS_STYLE = {ClaimStatus.ACTIVE: "green", ClaimStatus.CONFLICTING: "red"}
-FIRST_ANSWER_S = 5.0
+FIRST_ANSWER_S = 4.0
 """How long a server may take over the first call: with the time to start, a user hears within ten seconds of one that
 is not there."""
 
@@ -123,6 +124,8 @@ def context(
     with open_bank(settings, Scope(app, user)) as bank:
         block = bank.context(query, now_ms())
     print_text(block)
+    if not block:
+        note("Nothing remembered of this user has to do with the query: the block is empty.")
 
 
 def audit(
@@ -171,6 +174,8 @@ def record(
     settings = settings_from(settings_file, debug=debug, store=store).settings
     with open_bank(settings, Scope(app, user)) as bank:
         found = bank.record(session)
+    if found == Record(scope=found.scope, session_id=found.session_id):
+        note("Nothing is remembered of this session.")
     from memory.views import record_json, record_markdown  # noqa: PLC0415
 
     if output is RecordFormat.JSON:

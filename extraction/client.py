@@ -20,6 +20,7 @@ from extraction.errors import ModelConfigurationError
 from extraction.transport import Budget, Served, call
 from schemas.extraction import Extraction
 from schemas.outcome import Problem
+from schemas.setting_names import without_password
 from schemas.settings import ModelSettings
 
 OPENAI_URL: Final = "https://api.openai.com/v1"
@@ -97,7 +98,8 @@ class ModelClient:
         """
         if model.base_url and not model.base_url.lower().startswith(("http://", "https://")):
             message = (
-                f"model.base_url is {model.base_url!r}; it must start with http:// or https://, and usually ends in /v1"
+                f"model.base_url is {without_password(model.base_url)!r}; it must start with http:// or https://, and "
+                "usually ends in /v1"
             )
             raise ModelConfigurationError(message)
         self._model = model

@@ -70,7 +70,8 @@ class WriteReport(msgspec.Struct, frozen=True, kw_only=True):
 class Bank:
     """All memories of one scope. Made by `Store.bank`; holds nothing, so it may be made for each call.
 
-    Every method may raise StoreUnavailable, and those that use vectors EmbeddingMismatch and EmbeddingUnavailable.
+    Every method may raise StoreUnavailable or StoreBroken, and those that use vectors EmbeddingMismatch and
+    EmbeddingUnavailable.
     """
 
     def __init__(self, store: "Store", scope: Scope) -> None:
@@ -244,12 +245,10 @@ class Bank:
             return None
 
     def _contents(self) -> Contents:
-        """Return the rows of the bank less what a deletion on record covers: a late write may have come after it."""
+        """Return the rows of the bank, resolved, less what a deletion on record covers: a late write may follow it."""
         with self._store.lock:
-            contents = self._store.contents(self._scope)
-            allowed = self.allowed(contents.rows())
-            n_rows = len(contents.claims) + len(contents.episodes)
-            return contents if len(allowed) == n_rows else resolved(Contents.of(allowed), self._store.rules)
+            allowed = self.allowed(self._store.contents(self._scope).rows())
+        return resolved(Contents.of(allowed), self._store.rules)
 
     def _by_id(self, ids: Iterable[str]) -> list[Row]:
         wanted = list(ids)

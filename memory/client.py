@@ -7,7 +7,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -16,13 +15,15 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 from qdrant_client.local.qdrant_local import QdrantLocal
 
-from memory.embedded import drop_files, one_commit
-from memory.errors import CollectionMissing, StoreLocked, StoreNotSetError, StoreUnavailable
+from memory.embedded import drop_files, one_commit, open_folder
+from memory.errors import CollectionMissing, StoreBroken, StoreNotSetError, StoreUnavailable
+from schemas.setting_names import without_password
 from schemas.settings import StoreSettings
 
 PAGE = 512
 """Points in one call: some 2 MB with a dense vector each, far below the server's limit of 32 MB for a body."""
 MEMORY = "memory"
+REMEDY = "free space there, or make it writable"
 
 _log = structlog.get_logger(__name__)
 
@@ -47,44 +48,32 @@ def open_qdrant(settings: StoreSettings) -> "Qdrant":
         if key and url.startswith("http://"):
             _log.warning("store.api_key goes over plain http", remedy="use https:// in store.url")
         timeout = math.ceil(settings.timeout_s)
-        return Qdrant(QdrantClient(url=url, api_key=key, timeout=timeout, check_compatibility=False), url)
-    return Qdrant(_open_local(url), url)
-
-
-def _open_local(url: str) -> QdrantLocal:
-    if url == MEMORY:
-        return QdrantLocal(":memory:")
-    where = f"store folder {url!r}"
-    try:
-        return QdrantLocal(str(Path(url)))
-    except RuntimeError as error:
-        msg = (
-            f"{where} is open in another process; the embedded store serves one at a time: stop that process, "
-            "or run a Qdrant server and set store.url to its address"
-        )
-        raise StoreLocked(msg) from error
-    except OSError as error:
-        msg = f"{where} cannot be used: {error.strerror or error}; name a folder that can be written to"
-        raise StoreUnavailable(msg) from error
-    except (ValueError, KeyError) as error:
-        msg = f"{where} is no embedded store, or a damaged one ({error}); name another folder"
-        raise StoreUnavailable(msg) from error
+        try:
+            return Qdrant(QdrantClient(url=url, api_key=key, timeout=timeout, check_compatibility=False), url)
+        except ValueError:
+            # The library's own words quote parts of the URL, where a password may stand.
+            msg = (
+                f"store.url is {without_password(url)!r}, which is no URL; write http://HOST:PORT or https://HOST:PORT"
+            )
+            raise StoreUnavailable(msg) from None
+    return Qdrant(QdrantLocal(":memory:") if url == MEMORY else open_folder(url), url)
 
 
 class Qdrant:
     """The calls that the store makes, each with a time-out and with the library's errors turned into our own.
 
-    Every call may raise StoreUnavailable, and those on a collection CollectionMissing. Calls on an embedded store are
+    Every call may raise StoreUnavailable, and those on a collection CollectionMissing. After a write that an embedded
+    store could not make, every call raises StoreBroken. Calls on an embedded store are
     serialised, for local mode is not safe for threads.
     """
 
     def __init__(self, client: QdrantClient | QdrantLocal, url: str) -> None:
-        """Take an open client; `url` is named in errors."""
+        """Take an open client; `url` is named in errors, without its password."""
         self._client = client
         self._local = client if isinstance(client, QdrantLocal) else None
         self._lock: Any = threading.RLock() if self._local else nullcontext()
-        self._url = url
-        self._broken = False
+        self._where = f"{'store folder' if self._local else 'Qdrant at'} {without_password(url)!r}"
+        self._broken = ""
 
     @property
     def is_embedded(self) -> bool:
@@ -93,7 +82,8 @@ class Qdrant:
 
     def close(self) -> None:
         """Release connections, or the lock of the folder."""
-        self._client.close()
+        with self._guard(closing=True):
+            self._client.close()
 
     def ping(self) -> None:
         """Make one cheap call."""
@@ -194,17 +184,19 @@ class Qdrant:
             with one_commit(self._local, name):
                 yield
         except (OSError, sqlite3.Error) as error:
-            # Memory may now hold rows that the disk does not: nothing may be read or built upon it.
-            self._broken = True
-            msg = f"store folder {self._url!r} could not be written ({error}); free space or mend it, then start again"
-            raise StoreUnavailable(msg) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: Exception) -> StoreBroken:
+        # Memory may now hold rows that the disk does not: nothing may be read or built upon it.
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        self._broken = f"{self._where} could not be written ({reason}); {REMEDY}, then start again"
+        return StoreBroken(self._broken)
 
     @contextmanager
-    def _guard(self, name: str = "") -> Iterator[None]:
-        if self._broken:
-            msg = f"store folder {self._url!r} failed earlier in this process; start again"
-            raise StoreUnavailable(msg)
-        where = f"Qdrant at {self._url!r}"
+    def _guard(self, name: str = "", *, closing: bool = False) -> Iterator[None]:
+        if self._broken and not closing:
+            raise StoreBroken(self._broken)
+        where = self._where
         try:
             with self._lock:
                 yield
@@ -217,6 +209,10 @@ class Qdrant:
         except (ApiException, QdrantException) as error:
             msg = f"{where}: {type(error).__name__}: {str(error)[:200]}"
             raise StoreUnavailable(msg) from error
+        except (OSError, sqlite3.Error) as error:
+            if self._local is None:
+                raise
+            raise self._unwritable(error) from error
         except (ValueError, KeyError) as error:
             if self._local is None:
                 raise

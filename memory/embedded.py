@@ -12,7 +12,45 @@ from typing import Any
 
 from qdrant_client.local.qdrant_local import QdrantLocal
 
-from memory.errors import EraseIncomplete
+from memory.errors import EraseIncomplete, StoreLocked, StoreUnavailable
+
+
+def open_folder(folder: str) -> QdrantLocal:
+    """Open the embedded store in `folder`, which is made when it is not there, and take its lock.
+
+    Raises:
+        StoreLocked: another process has the folder open.
+        StoreUnavailable: it cannot be read or written, or what it holds is damaged.
+    """
+    where = f"store folder {folder!r}"
+    try:
+        return QdrantLocal(folder)
+    except (OSError, sqlite3.OperationalError) as error:
+        raise StoreUnavailable(_refused(where, error)) from error
+    except Exception as error:
+        if isinstance(error, RuntimeError) and "already accessed" in str(error):
+            msg = (
+                f"{where} is open in another process; the embedded store serves one at a time: stop that process, "
+                "or run a Qdrant server and set store.url to its address"
+            )
+            raise StoreLocked(msg) from error
+        # Whatever a damaged JSON, SQLite or pickle makes of itself: it is read with no check in between.
+        msg = (
+            f"{where} is no embedded store, or a damaged one ({type(error).__name__}: {str(error)[:200]}); put back a "
+            "copy of it, or name another folder and ingest again"
+        )
+        raise StoreUnavailable(msg) from error
+
+
+def _refused(where: str, error: OSError | sqlite3.OperationalError) -> str:
+    """Say what the system refused; a store that cannot be written to cannot even be read, which nobody expects."""
+    reason = str(error)
+    if isinstance(error, OSError):
+        reason = f"{error.strerror or error}{f' on {error.filename}' if error.filename else ''}"
+    return (
+        f"{where} cannot be opened ({reason}); the embedded store takes a lock in its folder and so must be able to "
+        "write there even to read: make the folder writable, free space, or copy it and name the copy"
+    )
 
 
 class _OneTransaction:

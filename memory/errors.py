@@ -13,6 +13,10 @@ class StoreUnavailable(StoreError):  # noqa: N818 - the name that flows and comm
     """The store did not answer, refused the call or answered with a fault; trying again later may help."""
 
 
+class StoreBroken(StoreError):  # noqa: N818
+    """The embedded store could not be written, so this process must not go on with it; trying again does not help."""
+
+
 class StoreLocked(StoreError):  # noqa: N818
     """Another process has the folder of the embedded store open."""
 

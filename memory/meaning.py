@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import openai
 
 from memory.errors import EmbeddingMismatch, EmbeddingUnavailable
+from schemas.setting_names import without_password
 from schemas.settings import EmbeddingSettings
 
 BATCH = 64
@@ -63,7 +64,7 @@ class Embedder:
         self._client.close()
 
     def _embed(self, texts: list[str]) -> list[list[float]]:
-        where = f"embeddings endpoint {self._settings.base_url!r}, model {self._settings.name!r}"
+        where = f"embeddings endpoint {without_password(self._settings.base_url)!r}, model {self._settings.name!r}"
         try:
             answer = self._client.embeddings.create(model=self._settings.name, input=texts, encoding_format="float")
         except openai.AuthenticationError as error:

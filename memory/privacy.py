@@ -22,7 +22,8 @@ from schemas.scope import Scope
 if TYPE_CHECKING:
     from memory.store import Store
 
-Method = Literal["dropped", "rewritten"]
+Method = Literal["dropped", "rewritten", "none"]
+"""The collection was dropped, or rewritten without what was forgotten; `none`: nothing of it was there."""
 
 WRITE = 256
 """Points copied in one call: far below the server's body limit, whatever the vectors' size."""
@@ -103,6 +104,8 @@ def _erase(store: "Store", scope: Scope, forgotten: Forgotten) -> Erased:
     stored = _read(store, scope, used) if used else {}
     gone = [item.row for item in stored.values() if forgotten.covers(item.row)]
     kept = {row_id: item for row_id, item in stored.items() if not forgotten.covers(item.row)}
+    if not gone and len(numbers) == (used is not None) and (used is None or kept):
+        return Erased([], "none")
     if used is None or not kept:
         # The one in use goes last: a crash on the way leaves a bank that still shows there is something to do.
         for name in sorted(numbers, key=lambda name: name == used):

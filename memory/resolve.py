@@ -18,7 +18,7 @@ from schemas.settings import Settings
 from schemas.vocabulary import Key, Vocabulary
 
 Order = tuple[int, str, tuple[str, ...], str, str]
-Place = tuple[str, str, str]
+Place = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,13 @@ def order(claim: Claim) -> Order:
     return (claim.observed_at_ms, claim.session_id, claim.sources, claim.text, claim.id)
 
 
-def place(claim: Claim) -> Place:
-    """Return where a claim meets others: its key, whom it is about, and its condition."""
-    return (claim.key, normalised(claim.about), normalised(claim.condition or ""))
+def place(claim: Claim, vocabulary: Vocabulary) -> Place:
+    """Return where a claim meets others: its key, whom it is about, its condition, and its session where that counts.
+
+    What happened in one session is not said again by the same words in another: a second flight was booked.
+    """
+    session_id = claim.session_id if vocabulary.entry(claim.key, claim.kind).meets == "session" else ""
+    return (claim.key, normalised(claim.about), normalised(claim.condition or ""), session_id)
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def resolve(claims: Iterable[Claim], rules: Rules) -> list[Claim]:
     closers = _closers(ordered)
     groups: defaultdict[Place, list[Claim]] = defaultdict(list)
     for claim in ordered:
-        groups[place(claim)].append(claim)
+        groups[place(claim, rules.vocabulary)].append(claim)
     derived: dict[str, _Derived] = {}
     for group in groups.values():
         derived.update(_resolve_group(group, rules, closers))

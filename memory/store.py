@@ -16,7 +16,7 @@ from memory.errors import CollectionMissing, TooManyScopes
 from memory.ledger import Ledger
 from memory.names import alias_name, bank_of, generation_name
 from memory.plan import Change
-from memory.resolve import Rules, resolved
+from memory.resolve import Rules
 from memory.rows import Contents, Row, indexed_text, payload_of, row_of
 from memory.schema import MEANING, WORDS, Meta, bank_layout, check_embedding, meta_of
 from memory.words import passage_vector
@@ -119,7 +119,10 @@ class Store:
         return meta
 
     def contents(self, scope: Scope) -> Contents:
-        """Return all rows of the bank, resolved; raises ScopeViolation when one belongs to another scope."""
+        """Return all rows of the bank with the statuses that are stored; raises ScopeViolation as `row_of` does.
+
+        They may have been derived from another vocabulary: the next write puts them right, a reader resolves them.
+        """
         if (cached := self._cache.get(scope)) is not None:
             self._cache.move_to_end(scope)
             return cached
@@ -127,9 +130,8 @@ class Store:
             stored = Contents.of(row_of(point.payload, scope) for point in self.qdrant.scroll(self.alias(scope)))
         except CollectionMissing:
             stored = Contents()
-        contents = resolved(stored, self.rules)
-        self._remember(scope, contents)
-        return contents
+        self._remember(scope, stored)
+        return stored
 
     def write(self, scope: Scope, change: Change) -> None:
         """Write `change` to the bank: all that is new in one call first, then take away what is gone.

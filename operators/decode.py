@@ -193,9 +193,10 @@ class Decoder:
         event = common_event(found, message.ts_ms if message.ts_ms > 0 else now_ms, self._settings)
         if event is None:
             return False
-        key, scope = self._scope(found.app, found.userId)
-        stream_ms = self._stream_time.advance(message.partition, event.ts_ms)
-        out.append((key, SessionEvent(scope, found.sessionId, event, message.partition, stream_ms)))
+        key, scope = self._scopes.get((found.app, found.userId)) or self._scope(found.app, found.userId)
+        partition = message.partition
+        stream_ms = self._stream_time.advance(partition, event.ts_ms)
+        out.append((key, SessionEvent(scope, found.sessionId, event, partition, stream_ms)))
         return True
 
     def _any(self, message: Message, now_ms: int, out: list[tuple[str, SessionItem] | Invalid]) -> None:
@@ -256,9 +257,9 @@ class Decoder:
 
 @dataclass(frozen=True)
 class DecodeOut:
-    """Streams of `decode`: items keyed by scope, and what could not be read."""
+    """Streams of `decode`: items keyed by scope, those of one batch together and in order; what could not be read."""
 
-    items: KeyedStream[SessionItem]
+    items: KeyedStream[list[SessionItem]]
     invalid: Stream[Invalid]
 
 
@@ -267,6 +268,19 @@ def decode(step_id: str, up: Stream[Message], decoder: Decoder) -> DecodeOut:
     """Decode messages; sessions' items come keyed by scope."""
     # Split by batch, not by `op.branch`: that would ask a question of every single item.
     mixed = op.flat_map_batch("messages", up, decoder)
-    items = op.flat_map_batch("items", mixed, lambda batch: [one for one in batch if type(one) is tuple])
+    items = op.flat_map_batch("items", mixed, _by_scope)
     invalid = op.flat_map_batch("invalid", mixed, lambda batch: [one for one in batch if type(one) is Invalid])
     return DecodeOut(items=items, invalid=invalid)
+
+
+def _by_scope(batch: list[tuple[str, SessionItem] | Invalid]) -> list[tuple[str, list[SessionItem]]]:
+    """Return the items of each scope together: what Bytewax does for every keyed item, it then does once a scope."""
+    scopes: dict[str, list[SessionItem]] = {}
+    for one in batch:
+        if isinstance(one, tuple):
+            key, item = one
+            if key in scopes:
+                scopes[key].append(item)
+            else:
+                scopes[key] = [item]
+    return list(scopes.items())

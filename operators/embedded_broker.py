@@ -7,6 +7,7 @@ the true one (`KafkaSource` knows).
 """
 
 import importlib
+import shutil
 import socket
 import subprocess
 import time
@@ -49,6 +50,12 @@ def _executable() -> str:
         raise EmbeddedBrokerError(msg) from error
 
 
+def _dying_with_us() -> list[str]:
+    """Return what, put before a command, ends it when this process is killed; nothing where that is not to be had."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM"] if setpriv else []
+
+
 class EmbeddedBroker:
     """A broker that lives as long as its `with` block; `bootstrap` is its host:port.
 
@@ -71,6 +78,7 @@ class EmbeddedBroker:
         self._port = self._port or free_port()
         url = f"tcp://{self.bootstrap}"
         command = [
+            *_dying_with_us(),
             executable,
             "broker",
             *("--listener-url", url),

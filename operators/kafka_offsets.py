@@ -3,7 +3,8 @@
 The recovery store alone decides where reading goes on. The group's offsets are a copy for people and their tools (lag
 exporters, `kafka-consumer-groups`), so a failure to commit is logged and counted, and never stops the reading. The same
 thread looks whether the topic is still the one that was opened: a consumer does not notice when a topic is deleted and
-made again, and would go on silently at the old offset.
+made again, and would go on silently at the old offset. Nor does a dataflow take on partitions that are added to the
+topic while it runs, so they are told of.
 """
 
 import logging
@@ -40,6 +41,7 @@ class GroupOffsets:
         self.fault: KafkaProblem | None = None
         self._kafka = kafka
         self._topic = topic
+        self._partitions = len(topic.partitions)
         self._pending: dict[int, int] = {}
         self._lock = threading.Lock()
         self._ending = threading.Event()
@@ -102,8 +104,19 @@ class GroupOffsets:
                 self.fault = missing
             return
         self._missing = 0
+        self._tell_growth(len(now.partitions))
         if self._topic.topic_id and now.topic_id and now.topic_id != self._topic.topic_id:
             self.fault = TopicReplaced(self._topic.name, self._topic.topic_id, now.topic_id)
+
+    def _tell_growth(self, partitions: int) -> None:
+        """Warn once of each growth: until a restart, what is written to the new partitions is not read."""
+        if partitions > self._partitions:
+            log.warning(
+                "topic %s has %d partitions now, and had %d at the start: restart to read the new ones from their "
+                "beginning",
+                *(self._topic.name, partitions, len(self._topic.partitions)),
+            )
+            self._partitions = partitions
 
     def _commit(self, admin: Admin, offsets: Mapping[int, int]) -> None:
         if not self._kafka.group:

@@ -30,7 +30,7 @@ _QUEUE_BATCHES = 4
 """A partition is held when so many times `batch_size` are queued, and let go at half of that."""
 
 _IDLE_MIN_S = 0.001
-_IDLE_MAX_S = 0.2
+_IDLE_MAX_S = 0.3
 _IDLE_GROWTH = 1.3
 """Waits for data grow from the first to the second while none comes.
 
@@ -284,7 +284,10 @@ class Reader:
                 "for snappy: pip install python-snappy"
             )
         if isinstance(error, LogTruncationError):
-            return KafkaUnavailable(f"{where} lost messages that were read already ({error}); resume from its start")
+            return KafkaUnavailable(
+                f"{where} lost messages that were read already, or was deleted and made again; start with a new "
+                "run.recovery_dir to read it from its start"
+            )
         if isinstance(error, CorruptRecordError):
             return KafkaUnavailable(f"{where} holds a damaged batch ({error}); restore the partition or skip the batch")
         return KafkaUnavailable(

@@ -90,9 +90,7 @@ class ScopeSessions:
             return out
         if stream_ms >= self._stream.next(partition):
             out.extend(self.advance_stream(partition, stream_ms))
-        session = self.state.sessions.get(session_id)
-        if session is None or session.ids or session.partition != partition:
-            session = self._open(session_id, partition, stream_ms, quiet_ms)
+        session = self._open(session_id, partition, stream_ms, quiet_ms)
         hashed = id_hash(event.id)
         if hashed in session.seen:
             self.counts.duplicates += 1

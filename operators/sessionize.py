@@ -7,6 +7,7 @@ end of an execution, and calls a backlog late after a stall.
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import cast
 
 import bytewax.operators as op
@@ -48,7 +49,7 @@ class Sessionizer:
         return _SessionizeLogic(self, None if snapshot is None else decode_state(snapshot))
 
 
-class _SessionizeLogic(StatefulBatchLogic[SessionItem, Emitted, bytes]):
+class _SessionizeLogic(StatefulBatchLogic[list[SessionItem], Emitted, bytes]):
     """One scope. `_sessions` is None until the first item tells which scope it is."""
 
     def __init__(self, config: Sessionizer, state: ScopeState | None) -> None:
@@ -57,10 +58,10 @@ class _SessionizeLogic(StatefulBatchLogic[SessionItem, Emitted, bytes]):
         if state is not None:
             self._resume(state)
 
-    def on_batch(self, values: list[SessionItem]) -> tuple[list[Emitted], bool]:
+    def on_batch(self, values: list[list[SessionItem]]) -> tuple[list[Emitted], bool]:
         out: list[Emitted] = []
         quiet = self._config.quiet_time
-        for value in values:
+        for value in chain.from_iterable(values):
             if isinstance(value, SessionEvent):
                 sessions = self._sessions or self._start(ScopeState(value.scope))
                 out.extend(sessions.add(value, quiet.now(value.partition)))
@@ -156,7 +157,7 @@ class SessionizeOut:
 
 
 @operator
-def sessionize(step_id: str, up: KeyedStream[SessionItem], sessionizer: Sessionizer) -> SessionizeOut:
+def sessionize(step_id: str, up: KeyedStream[list[SessionItem]], sessionizer: Sessionizer) -> SessionizeOut:
     """Cut the events of each session into slices. See `session_core` for the rules."""
     mixed = op.stateful_batch("sessions", up, sessionizer.build)
     split = op.branch("late", mixed, _is_late)

@@ -192,7 +192,8 @@ def _scope_of(document: Mapping[str, Any], place: Place | None) -> Scope:
         user = place.scope.user if user is None else user
     if app is None or user is None:
         missing = " and ".join(name for name, value in (("app", app), ("userId", user)) if value is None)
-        raise Unreadable(Reason.NO_SCOPE, f"{missing} is missing: whose memory this is cannot be told")
+        verb = "is" if app is not None or user is not None else "are"
+        raise Unreadable(Reason.NO_SCOPE, f"{missing} {verb} missing: whose memory this is cannot be told")
     return Scope(_id(app, "app"), _id(user, "userId"))
 
 

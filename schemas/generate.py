@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -39,6 +40,9 @@ PRECEDENCE = (
     "are given as JSON. `OPENAI_BASE_URL` and `OPENAI_API_KEY` serve where `model.base_url` and `model.api_key` are",
     "not stated. `strandline config` shows what holds and where it came from.",
 )
+_BOUNDED = re.compile(r"(?:typing\.)?Annotated\[(\w+), FieldInfo\(.*?\]\)\]")
+"""A number with bounds within a table, as Python writes its type: the page shows the type alone."""
+
 MODELS: Mapping[str, type[BaseModel]] = {"extraction": Extraction, "settings": Settings}
 
 
@@ -113,6 +117,7 @@ def _type(leaf: Leaf) -> str:
     name = (
         annotation.__name__ if isinstance(annotation, type) and not hasattr(annotation, "__args__") else str(annotation)
     )
+    name = _BOUNDED.sub(r"\1", name)
     return (
         f"`{_plain(name.replace('typing.', '').replace('schemas.settings.', '').replace('schemas.vocabulary.', ''))}`"
     )

@@ -16,9 +16,10 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as UnparsableVariable
 
-from schemas.setting_faults import SettingsError, Source, Stated, faults_of, unknown, where
+from schemas.setting_faults import SettingsError, Source, Stated, faults_of, unknown, unparsable, where
 from schemas.setting_names import ENV_NESTING, ENV_PREFIX, LEAVES, SECTIONS
 from schemas.settings import Settings
+from schemas.yaml_text import DoubledKeyError, read_yaml
 
 FILE_VARIABLE = "STRANDLINE_SETTINGS"
 """The variable that names the settings file when no option does."""
@@ -108,12 +109,15 @@ def _from_file(file: Path, faults: list[str]) -> dict[str, Stated]:
         if file.suffix == ".toml":
             document = tomllib.loads(text)
         elif file.suffix in {".yaml", ".yml"}:
-            document = yaml.safe_load(text)
+            document = read_yaml(text)
         else:
             msg = f"The format of the settings file {file} is not known; call it .yaml, .yml or .toml."
             raise SettingsError([msg])
     except OSError as e:
         msg = f"The settings file {file} cannot be read: {e.strerror}; name another with --settings or {FILE_VARIABLE}."
+        raise SettingsError([msg]) from None
+    except DoubledKeyError as e:
+        msg = f"{e.key} stands twice in the settings file {file}, again at line {e.line}; take one out."
         raise SettingsError([msg]) from None
     except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError) as e:
         msg = f"The settings file {file} cannot be parsed{_spot(e)}; mend it there."
@@ -144,7 +148,7 @@ def _from_environment(source: EnvSettingsSource, variables: Mapping[str, str], f
         try:
             document = source()
         except UnparsableVariable:
-            faults.append(f"The environment variable {variable} should be JSON and cannot be parsed as such; mend it.")
+            faults.append(unparsable(variable))
             continue
         if not document:
             faults.append(unknown(variable, "in the environment"))

@@ -1,8 +1,8 @@
 """The settings as a flat list of dotted names: what the loader, `strandline config` and the docs go through."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
@@ -13,6 +13,11 @@ ENV_PREFIX = "STRANDLINE_"
 ENV_NESTING = "__"
 MASK = "**********"
 """What stands for a secret wherever a setting is shown; its length says nothing of the secret's."""
+
+_USER_INFO = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)?(?P<name>[^\s:/@]*:)?(?(scheme).|\S)*@", re.IGNORECASE)
+"""What stands before the host of a URL: `scheme://name:password@`, to the last @, for a password may hold one."""
+
+_URL_IN_TEXT = re.compile(r"([a-z][a-z0-9+.-]*://)([^\s:/@]*:)?[^\s:/@]+@", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -91,13 +96,16 @@ def shown(leaf: Leaf, value: object) -> object:
 
 
 def without_password(url: str) -> str:
-    """Return `url` with the password before its host masked; a text that is no such URL comes back as it is."""
-    if "@" not in url or "://" not in url:
+    """Return `url` with the password before its host masked; a text that has none comes back as it is.
+
+    In doubt more is masked than need be: a password may hold a slash or an @, and the scheme may be forgotten.
+    """
+    found = _USER_INFO.match(url)
+    if found is None or not (found["scheme"] or found["name"]):
         return url
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return MASK
-    user, _, host = parts.netloc.rpartition("@")
-    name, colon, _ = user.partition(":")
-    return urlunsplit(parts._replace(netloc=f"{name}:{MASK}@{host}" if colon else f"{MASK}@{host}"))
+    return f"{found['scheme'] or ''}{found['name'] or ''}{MASK}@{url[found.end() :]}"
+
+
+def without_passwords(text: str) -> str:
+    """Return `text`, a log line or a traceback, with the password of every URL in it masked."""
+    return _URL_IN_TEXT.sub(rf"\1\2{MASK}@", text)

@@ -4,17 +4,29 @@ Sources, strongest first: options of the command, STRANDLINE_* variables (nested
 file, these defaults. Nothing else in the project reads the environment. Loading lives in `schemas.load_settings`.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from schemas.vocabulary import DEFAULT_KEYS, Key, Vocabulary
+from schemas.vocabulary import DEFAULT_KEYS, MAX_DAYS, Key, Vocabulary
+
+MAX_TIMEOUT_S = 3600.0
+"""An hour: whoever waits longer for one call waits for a fault, and has most likely stated milliseconds."""
+
+MAX_DURATION_S = 10 * 366 * 86400.0
+"""Ten years: more is a slip of the pen, and infinity is no number of milliseconds."""
+
+MAX_CHARS = 100_000_000
+"""A hundred million characters: no message that fits into memory several times over has a longer text."""
+
+PREFIX_PATTERN = r"^[a-z0-9_-]{1,40}$"
+"""What `store.prefix` may be: it stands in the names of collections, on a server in those of files."""
 
 
 class Section(BaseModel):
     """A group of settings: unknown names are errors, for a misspelt setting must not be ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class KafkaSettings(Section):
@@ -35,7 +47,9 @@ class KafkaSettings(Section):
     ssl_cafile: str | None = None
     ssl_certfile: str | None = None
     ssl_keyfile: str | None = None
-    request_timeout_s: float = Field(default=8.0, gt=0, description="any one call; a user is told within ten seconds")
+    request_timeout_s: float = Field(
+        default=8.0, gt=0, le=MAX_TIMEOUT_S, description="any one call; a user is told within ten seconds"
+    )
     on_gap: Literal["fail", "earliest"] = Field(
         default="fail",
         description="offsets that retention has deleted: stop, or go on at the earliest and count the gap",
@@ -43,9 +57,10 @@ class KafkaSettings(Section):
     fetch_max_wait_ms: int = Field(
         default=250,
         gt=0,
+        le=60_000,
         description="how long a broker may wait for data; one that looks only when it is over delays messages by it",
     )
-    batch_size: int = Field(default=1000, gt=0, description="messages taken at once from one partition")
+    batch_size: int = Field(default=1000, gt=0, le=1_000_000, description="messages taken at once from one partition")
 
 
 class StoreSettings(Section):
@@ -54,12 +69,15 @@ class StoreSettings(Section):
     url: str = Field(default="", description="a Qdrant URL, a folder for the embedded store, or `memory`")
     api_key: SecretStr = SecretStr("")
     prefix: str = Field(
-        default="strandline", pattern=r"^[a-z0-9_-]{1,40}$", description="first part of every collection's name"
+        default="strandline", pattern=PREFIX_PATTERN, description="first part of every collection's name"
     )
-    timeout_s: float = Field(default=8.0, gt=0)
+    timeout_s: float = Field(default=8.0, gt=0, le=MAX_TIMEOUT_S)
     layout: Literal["per_scope"] = "per_scope"
     max_collections: int = Field(
-        default=1000, gt=0, description="scopes this store may hold; more is an error that names the remedy"
+        default=1000,
+        gt=0,
+        le=10_000_000,
+        description="scopes this store may hold; more is an error that names the remedy",
     )
     hash_key: SecretStr = Field(
         default=SecretStr(""),
@@ -74,16 +92,19 @@ class ModelSettings(Section):
     base_url: str = Field(default="", description="OPENAI_BASE_URL serves when this is absent")
     name: str = "gpt-4.1-mini"
     api_key: SecretStr = Field(default=SecretStr(""), description="OPENAI_API_KEY serves when this is absent")
-    max_in_flight: int = Field(default=32, gt=0, description="calls under way at once in one process")
-    timeout_s: float = Field(default=60.0, gt=0, description="one call")
+    max_in_flight: int = Field(default=32, gt=0, le=10_000, description="calls under way at once in one process")
+    timeout_s: float = Field(default=60.0, gt=0, le=MAX_TIMEOUT_S, description="one call")
     slice_budget_s: float = Field(
-        default=180.0, gt=0, description="all calls, waits and retries for one slice; then it goes to `retry`"
+        default=180.0,
+        gt=0,
+        le=MAX_TIMEOUT_S,
+        description="all calls, waits and retries for one slice; then it goes to `retry`",
     )
     transport_retries: int = Field(
-        default=6, ge=0, description="retries after time-outs, 429 and 5xx within the budget"
+        default=6, ge=0, le=100, description="retries after time-outs, 429 and 5xx within the budget"
     )
-    max_output_tokens: int = Field(default=4096, gt=0)
-    temperature: float = 0.0
+    max_output_tokens: int = Field(default=4096, gt=0, le=10_000_000)
+    temperature: float = Field(default=0.0, ge=0, le=2)
     mode: Literal["json_schema", "json", "tools"] = Field(
         default="json_schema", description="how the endpoint is asked for the schema"
     )
@@ -97,9 +118,9 @@ class ModelSettings(Section):
 class Price(Section):
     """US dollars per million tokens."""
 
-    input: float = 0.0
-    cached: float = 0.0
-    output: float = 0.0
+    input: float = Field(default=0.0, ge=0, le=1_000_000)
+    cached: float = Field(default=0.0, ge=0, le=1_000_000)
+    output: float = Field(default=0.0, ge=0, le=1_000_000)
 
 
 class EmbeddingSettings(Section):
@@ -108,8 +129,8 @@ class EmbeddingSettings(Section):
     base_url: str = ""
     name: str = ""
     api_key: SecretStr = SecretStr("")
-    dimensions: int = Field(default=0, ge=0, description="size of a vector; 0: asked of the endpoint once")
-    timeout_s: float = Field(default=20.0, gt=0)
+    dimensions: int = Field(default=0, ge=0, le=65_536, description="size of a vector; 0: asked of the endpoint once")
+    timeout_s: float = Field(default=20.0, gt=0, le=MAX_TIMEOUT_S)
     query_prefix: str = Field(default="", description="put before a query, e.g. `query: ` for the E5 family")
     passage_prefix: str = Field(default="", description="put before a stored text, e.g. `passage: ` for the E5 family")
 
@@ -117,23 +138,26 @@ class EmbeddingSettings(Section):
 class DecodeSettings(Section):
     """What is trimmed at the source. Sizes are characters."""
 
-    max_message_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
-    max_text_chars: int = Field(default=20_000, gt=0)
-    max_tool_result_chars: int = Field(default=1_500, gt=0)
-    max_tool_args_chars: int = Field(default=1_500, gt=0)
-    max_array_items: int = Field(default=3, ge=0, description="an array becomes its count and its first items")
-    max_parts: int = Field(default=1_000, gt=0, description="parts of one event; more is invalid")
-    tool_result_chars: dict[str, int] = Field(
+    max_message_bytes: int = Field(default=16 * 1024 * 1024, ge=1024, le=1024**3)
+    max_text_chars: int = Field(default=20_000, gt=0, le=MAX_CHARS)
+    max_tool_result_chars: int = Field(default=1_500, gt=0, le=MAX_CHARS)
+    max_tool_args_chars: int = Field(default=1_500, gt=0, le=MAX_CHARS)
+    max_array_items: int = Field(
+        default=3, ge=0, le=1_000_000, description="an array becomes its count and its first items"
+    )
+    max_parts: int = Field(default=1_000, gt=0, le=1_000_000, description="parts of one event; more is invalid")
+    tool_result_chars: dict[str, Annotated[int, Field(ge=0, le=MAX_CHARS)]] = Field(
         default={}, description="per tool: characters kept of its result; 0 keeps none"
     )
-    max_event_chars: int = Field(default=40_000, gt=0, description="all tool calls and results of one event together")
-    future_tolerance_s: float = Field(
-        default=300.0, ge=0, description="a time further ahead of the record's time is a broken clock"
+    max_event_chars: int = Field(
+        default=40_000, gt=0, le=MAX_CHARS, description="all tool calls and results of one event together"
     )
-
-
-MAX_DURATION_S = 10 * 366 * 86400.0
-"""Ten years: more is a slip of the pen, and infinity is no number of milliseconds."""
+    future_tolerance_s: float = Field(
+        default=300.0,
+        ge=0,
+        le=MAX_DURATION_S,
+        description="a time further ahead of the record's time is a broken clock",
+    )
 
 
 class SessionSettings(Section):
@@ -148,19 +172,23 @@ class SessionSettings(Section):
     lateness_s: float = Field(
         default=60.0, ge=0, le=MAX_DURATION_S, description="a checkpoint keeps back events younger than this"
     )
-    checkpoint_events: int | None = Field(default=200, gt=1)
-    checkpoint_chars: int | None = Field(default=48_000, gt=0, description="about four characters a token")
+    checkpoint_events: int | None = Field(default=200, gt=1, le=10_000_000)
+    checkpoint_chars: int | None = Field(
+        default=48_000, gt=0, le=MAX_CHARS, description="about four characters a token"
+    )
     checkpoint_age_s: float | None = Field(
         default=6 * 3600.0, gt=0, le=MAX_DURATION_S, description="age of the oldest pending event, by stream time"
     )
-    id_memory: int = Field(default=4096, gt=0, description="newest event ids a session remembers, to know duplicates")
+    id_memory: int = Field(
+        default=4096, gt=0, le=10_000_000, description="newest event ids a session remembers, to know duplicates"
+    )
     tombstone_s: float = Field(
         default=24 * 3600.0,
         ge=0,
         le=MAX_DURATION_S,
         description="how long a closed session is remembered, by stream time or wall clock",
     )
-    min_events: int = Field(default=1, ge=1, description="a slice with fewer is skipped as `few_events`")
+    min_events: int = Field(default=1, ge=1, le=1_000_000, description="a slice with fewer is skipped as `few_events`")
 
     @model_validator(mode="after")
     def _possible(self) -> "SessionSettings":
@@ -184,7 +212,7 @@ class ExtractionSettings(Section):
         default=("load_memory", "preload_memory", "search_memory", "strandline_search"),
         description="tools whose results are memories: no evidence, not sent, else memories breed memories",
     )
-    context_lines: int = Field(default=20, ge=0, description="lines of the record so far that are shown")
+    context_lines: int = Field(default=20, ge=0, le=10_000, description="lines of the record so far that are shown")
     required_entities: tuple[str, ...] = Field(
         default=("identifier", "amount", "email"),
         description="entity classes that must not be dropped by an extraction",
@@ -195,14 +223,18 @@ class ExtractionSettings(Section):
 class ReadSettings(Section):
     """How memories are ranked and shown."""
 
-    limit: int = Field(default=8, gt=0, description="results of a search")
+    limit: int = Field(default=8, gt=0, le=1000, description="results of a search")
     floor: float = Field(default=0.05, ge=0, le=1, description="similarity below which nothing is returned")
-    weight_similarity: float = 0.6
-    weight_freshness: float = 0.25
-    weight_confidence: float = 0.15
-    sparse_half: float = Field(default=6.0, gt=0, description="c in s/(s+c): the sparse score that counts as half")
-    context_chars: int = Field(default=4000, gt=0, description="cap of the grounding block")
-    conflict_window_days: float = Field(default=30.0, gt=0, description="two values this close can be in conflict")
+    weight_similarity: float = Field(default=0.6, ge=0, le=1)
+    weight_freshness: float = Field(default=0.25, ge=0, le=1)
+    weight_confidence: float = Field(default=0.15, ge=0, le=1)
+    sparse_half: float = Field(
+        default=6.0, gt=0, le=1_000_000, description="c in s/(s+c): the sparse score that counts as half"
+    )
+    context_chars: int = Field(default=4000, gt=0, le=MAX_CHARS, description="cap of the grounding block")
+    conflict_window_days: float = Field(
+        default=30.0, gt=0, le=MAX_DAYS, description="two values this close can be in conflict"
+    )
     conflict_confidence: float = Field(
         default=0.6, ge=0, le=1, description="both must be at least so sure to be in conflict"
     )
@@ -217,7 +249,7 @@ class RunSettings(Section):
     dead_letter_dir: str = Field(
         default="strandline-dead-letters", description="folder for what is set aside when the input is a file"
     )
-    snapshot_interval_s: float = Field(default=10.0, gt=0)
+    snapshot_interval_s: float = Field(default=10.0, gt=0, le=MAX_TIMEOUT_S)
     metrics_host: str = "127.0.0.1"
     metrics_port: int = Field(default=0, ge=0, le=65535, description="port of /metrics, /healthz and /readyz; 0: none")
     log_level: Literal["debug", "info", "warning", "error"] = "info"

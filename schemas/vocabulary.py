@@ -1,6 +1,7 @@
 """The keys under which claims meet: what each means, how many values it holds, how fast it ages."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,6 +10,12 @@ from schemas.extraction import ClaimKind
 
 OTHER_PREFIX = "other."
 """A key outside the vocabulary starts so; it is then of many values and ages as its kind does."""
+
+NAME_PATTERN = r"^[a-z0-9_]+(\.[a-z0-9_]+)*$"
+"""What a key may be called."""
+
+MAX_DAYS = 36_600.0
+"""A hundred years: more is a slip of the pen, and a time so far off is no date any more."""
 
 HALF_LIFE_DAYS: dict[ClaimKind, float] = {
     "fact": 365.0,
@@ -20,25 +27,31 @@ HALF_LIFE_DAYS: dict[ClaimKind, float] = {
 """Days after which a claim of the kind counts half in the freshness part of the score; a key may say otherwise."""
 
 
+OF_A_SESSION: frozenset[ClaimKind] = frozenset({"decision", "commitment", "open_question"})
+"""Kinds whose claims tell of something that happened: the same words in another session are another event."""
+
+
 class Key(BaseModel):
     """One entry of the vocabulary.
 
     `values` "one": a newer value supersedes; "many": all stand until one is ended. `conflicts`: two recent, confident,
     different values are shown as a conflict instead of the older being superseded; by default so for preferences and
     decisions. `half_life_days` and `ttl_days` are days; `ttl_days` None keeps for ever. `exact`: the value must be
-    taken verbatim from its sources (ids, amounts, dates).
+    taken verbatim from its sources (ids, amounts, dates). `meets`: claims under it meet (merge, supersede, conflict)
+    across the user's sessions, or within one session only.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    name: str = Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)*$", max_length=80)
+    name: str = Field(pattern=NAME_PATTERN, max_length=80)
     kind: ClaimKind
     meaning: str
     values: Literal["one", "many"] = "one"
     conflicts: bool | None = None
-    half_life_days: float | None = None
-    ttl_days: float | None = None
+    half_life_days: float | None = Field(default=None, gt=0, le=MAX_DAYS)
+    ttl_days: float | None = Field(default=None, gt=0, le=MAX_DAYS)
     exact: bool = False
+    meets: Literal["user", "session"] = "user"
 
     @property
     def may_conflict(self) -> bool:
@@ -56,6 +69,7 @@ DEFAULT_KEYS: tuple[Key, ...] = (
         values="many",
         half_life_days=14,
         ttl_days=90,
+        meets="session",
     ),
     Key(name="name", kind="fact", meaning="what the user is called"),
     Key(name="location.home", kind="fact", meaning="where the user lives"),
@@ -75,6 +89,7 @@ DEFAULT_KEYS: tuple[Key, ...] = (
         values="many",
         half_life_days=60,
         exact=True,
+        meets="session",
     ),
     Key(
         name="payment.amount",
@@ -83,6 +98,7 @@ DEFAULT_KEYS: tuple[Key, ...] = (
         values="many",
         half_life_days=60,
         exact=True,
+        meets="session",
     ),
     Key(
         name="schedule.date",
@@ -91,6 +107,7 @@ DEFAULT_KEYS: tuple[Key, ...] = (
         values="many",
         half_life_days=30,
         exact=True,
+        meets="session",
     ),
     Key(name="deployment.region", kind="fact", meaning="where the user's system runs"),
     Key(name="possession", kind="fact", meaning="something the user owns", values="many"),
@@ -100,6 +117,7 @@ DEFAULT_KEYS: tuple[Key, ...] = (
         meaning="something that does not work for the user",
         values="many",
         half_life_days=30,
+        meets="session",
     ),
     Key(name="diet", kind="preference", meaning="what the user eats or does not eat"),
     Key(name="language", kind="preference", meaning="the language the user wants to be answered in"),
@@ -108,14 +126,41 @@ DEFAULT_KEYS: tuple[Key, ...] = (
     Key(name="likes", kind="preference", meaning="something the user likes or prefers", values="many"),
     Key(name="dislikes", kind="preference", meaning="something the user does not like", values="many"),
     Key(name="favorite", kind="preference", meaning="a favourite of the user", values="many"),
-    Key(name="decision", kind="decision", meaning="something the user or both have settled on", values="many"),
     Key(
-        name="commitment.agent", kind="commitment", meaning="something the agent or its company promised", values="many"
+        name="decision",
+        kind="decision",
+        meaning="something the user or both have settled on",
+        values="many",
+        meets="session",
     ),
-    Key(name="commitment.user", kind="commitment", meaning="something the user promised to do", values="many"),
-    Key(name="question", kind="open_question", meaning="a question that was left without an answer", values="many"),
+    Key(
+        name="commitment.agent",
+        kind="commitment",
+        meaning="something the agent or its company promised",
+        values="many",
+        meets="session",
+    ),
+    Key(
+        name="commitment.user",
+        kind="commitment",
+        meaning="something the user promised to do",
+        values="many",
+        meets="session",
+    ),
+    Key(
+        name="question",
+        kind="open_question",
+        meaning="a question that was left without an answer",
+        values="many",
+        meets="session",
+    ),
 )
 """A small vocabulary for assistants and support desks; a deployment extends or replaces entries in settings."""
+
+
+@lru_cache(maxsize=4096)
+def _unknown(name: str, kind: ClaimKind) -> Key:
+    return Key(name=name, kind=kind, meaning="", values="many", meets="session" if kind in OF_A_SESSION else "user")
 
 
 class Vocabulary:
@@ -134,8 +179,11 @@ class Vocabulary:
         return self._keys.get(name)
 
     def entry(self, name: str, kind: ClaimKind) -> Key:
-        """Return the entry called `name`, or the one that an unknown key of `kind` stands for (many values)."""
-        return self._keys.get(name) or Key(name=name, kind=kind, meaning="", values="many")
+        """Return the entry called `name`, or the one that an unknown key of `kind` stands for.
+
+        That one has many values. What was settled, promised or asked belongs to its session.
+        """
+        return self._keys.get(name) or _unknown(name, kind)
 
     def half_life_days(self, name: str, kind: ClaimKind) -> float:
         """Return the half-life of a claim in days: its key's own, else its kind's."""

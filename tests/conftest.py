@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from infra.apache_kafka import apache_kafka
+from infra.apache_kafka import apache_kafka, own_apache_kafka
 from infra.embedded_kafka import embedded_kafka
 
-__all__ = ["apache_kafka", "embedded_kafka", "shared"]
+__all__ = ["apache_kafka", "embedded_kafka", "own_apache_kafka", "shared"]
 
 
 @pytest.fixture(scope="session")

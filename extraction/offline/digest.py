@@ -99,11 +99,12 @@ def _outcome(talk: Talk) -> tuple[str, int] | None:
 
 def _nothing(talk: Talk) -> str:
     sides = {
-        "The user" if line.is_user else "Somebody else" if line.speaker else "The agent"
+        "the user" if line.is_user else "somebody else" if line.speaker else "the agent"
         for line in talk.reading.lines
         if line.text
     }
-    return f"{' and '.join(sorted(sides, reverse=True)) or 'The agent'} exchanged nothing to keep."
+    who = " and ".join(sorted(sides, reverse=True)) or "the agent"
+    return f"{who[0].upper()}{who[1:]} exchanged nothing to keep."
 
 
 def _shortened(text: str) -> str:

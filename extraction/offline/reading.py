@@ -5,11 +5,11 @@ Everything the model knows comes through here, as text, exactly as a hosted mode
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from extraction.secrecy import hide_secrets
+from extraction.disclosure import Said, SpokenSecrets
 
 _FENCE: Final = re.compile(r"^Transcript (?P<nonce>\S+):\n(?P<body>.*?)^End of transcript (?P=nonce)$", re.M | re.S)
 _DAY: Final = re.compile(r"^== (\d{4}-\d\d-\d\d)\b")
@@ -27,7 +27,10 @@ class NoTranscriptError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the transcript. `text` is what was said, its secrets masked; `day` is the UTC day it was said on."""
+    """One line of the transcript.
+
+    `text` is what was said, every secret of the transcript masked; `day` is the UTC day it was said on.
+    """
 
     n: int
     day: date | None
@@ -98,15 +101,18 @@ def message_text(message: Mapping[str, object]) -> str:
 
 def _lines(body: str) -> Iterator[Line]:
     day = None
-    asked = ""
+    lines: list[Line] = []
+    said: list[Said] = []
     for row in body.split("\n"):
         if header := _DAY.match(row):
             day = date.fromisoformat(header[1])
         elif shown := _LINE.fullmatch(row):
             n, author, speaker, mark, rest = shown.groups()
-            text = rest if mark == ": " else ""
+            text, shows = (rest, "") if mark == ": " else ("", rest)
             if author != "user" and (tools := _TOOLS.search(text)):
-                text = text[: tools.start()]
-            yield Line(int(n), day, author, speaker or "", hide_secrets(text, asked if author == "user" else ""))
-            if text and author != "user":
-                asked = text
+                text, shows = text[: tools.start()], text[tools.start() :]
+            lines.append(Line(int(n), day, author, speaker or "", text))
+            said.append(Said(int(n), author == "user", text, tuple(piece for piece in (text, shows) if piece)))
+    secrets = SpokenSecrets.told(said)
+    for line, masked in zip(lines, secrets.masked, strict=True):
+        yield replace(line, text=secrets.hide_in(masked))

@@ -19,6 +19,9 @@ _REMARK: Final = re.compile(
     r"|this|it)|forget (?:that|it)\W*$)",
     re.I,
 )
+_MISTAKEN: Final = re.compile(
+    r"\b(?:I (?:got|was|am|['’]?m) (?:so )?confused|my mistake|I misspoke|I was mistaken)\b", re.I
+)
 _WORD: Final = re.compile(r"\w{4,}")
 
 
@@ -30,6 +33,8 @@ def without_retracted(claims: Sequence[ExtractedClaim], talk: Talk) -> list[Extr
     kept = list(claims)
     own = [line.n for line in talk.reading.lines if line.is_user]
     for sentence in talk.users_own:
+        if _MISTAKEN.search(sentence.text) and not sentence.is_question:
+            kept = [one for one in kept if sentence.line.n not in one.sources or one.quote == sentence.text]
         match = _FORGET.search(sentence.text)
         if match is None or sentence.is_question or not _REMARK.search(sentence.text):
             continue

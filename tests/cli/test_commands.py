@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import run
+from cli.options import require_writable_store
 from extraction.prompt import PROMPT_VERSION
 from memory.store import Store
 from schemas.load_settings import load
@@ -298,3 +299,143 @@ def test_help_loads_no_heavy_library() -> None:
     assert done.stderr == ""
     assert done.returncode == 0
     assert "search" in done.stdout
+
+
+def shell(command: str) -> "subprocess.CompletedProcess[str]":
+    """Run what stands after `strandline` in a shell, for redirections."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m cli.main {command}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("command", ["audit", "audit --json", "search boat", "context boat"])
+def test_output_that_cannot_be_written_is_one_sentence(store: str, command: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    done = shell(f"{command} --app desk --user ann --store {store} >/dev/full")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: Standard output cannot be written: No space left on device;")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_closed_output_is_told_before_anything_is_done(store: str) -> None:
+    done = shell(f"forget --app desk --user ann --store {store} --yes >&-")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: Standard output is closed")
+    assert len(done.stderr.splitlines()) == 1
+    assert "Porto" in shell(f"audit --app desk --user ann --store {store}").stdout
+
+
+def test_closed_stderr_and_stdin_leave_results_alone(store: str) -> None:
+    done = shell(f"search boat --app desk --user ann --store {store} --json 2>&- <&-")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["memories"]
+
+
+SECRET_URL = "http://me:hunter2@127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    "store",
+    [SECRET_URL, "http://me:hunter2/x@127.0.0.1:9", "me:hunter2@127.0.0.1:9", "ftp://me:hunter2@127.0.0.1:9"],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("search", "x", *ANN),
+        ("audit", *ANN, "--debug"),
+        ("forget", *ANN, "--yes"),
+        ("ingest", "--from", os.devnull),
+        ("config",),
+    ],
+)
+def test_password_of_the_store_is_never_shown(
+    strandline: Strandline, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], store: str
+) -> None:
+    monkeypatch.setenv("STRANDLINE_STORE__URL", store)
+    code, out, err = strandline(*command)
+    assert code != 0 or command == ("config",)
+    assert "hunter2" not in out + err
+
+
+def test_ingest_makes_no_folder_of_what_looks_like_an_address_and_touches_no_other_folder(
+    strandline: Strandline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    before = set(tmp_path.rglob("*"))
+    for store, says in (
+        ("qdrant:6333", "starts with http://"),
+        ("qdrant://x", "starts with http://"),
+        (str(other), "is not empty and holds no Strandline store"),
+        (str(tmp_path / "file"), "is a file"),
+    ):
+        code, out, err = strandline("ingest", "--from", os.devnull, "--store", store)
+        assert (code, out) == (2, "")
+        assert says in err
+        assert len(err.splitlines()) == 1
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_ingest_may_fill_a_folder_that_is_absent_or_empty_or_a_store(tmp_path: Path, store: str) -> None:
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "absent", tmp_path / "empty", Path(store)):
+        require_writable_store(load(None, {"store.url": str(folder)}).settings)
+
+
+def test_store_in_memory_is_said_to_end_with_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    require_writable_store(load(None, {"store.url": "memory"}).settings)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "ends with this process" in err
+
+
+def test_forget_of_somebody_who_is_not_there_says_so(strandline: Strandline, store: str) -> None:
+    nobody = ("--app", "desk", "--user", "bob", "--store", store, "--yes")
+    code, out, err = strandline("forget", *nobody)
+    assert (code, err) == (0, "")
+    assert out.startswith("Nothing was stored under this app and user;")
+    assert "proof" not in out
+    code, out, _ = strandline("forget", *nobody, "--json")
+    assert (code, json.loads(out)["method"]) == (0, "none")
+    _, out, _ = strandline("forget", *ANN, "--session", "s9", "--store", store, "--yes")
+    assert out.startswith("Nothing of session 's9' was stored under this app and user;")
+    _, out, _ = strandline("audit", *ANN, "--store", store, "--json")
+    assert len(json.loads(out)["claims"]) == 3
+
+
+def test_record_and_context_with_nothing_in_them_say_so_on_stderr(strandline: Strandline, store: str) -> None:
+    code, _, err = strandline("record", *ANN, "--session", "s9", "--store", store)
+    assert (code, err) == (0, "Nothing is remembered of this session.\n")
+    code, out, err = strandline("record", *ANN, "--session", "s9", "--store", store, "--format", "json")
+    assert (code, err) == (0, "Nothing is remembered of this session.\n")
+    assert json.loads(out)["facts"] == []
+    code, out, err = strandline("context", "zeppelin", *ANN, "--store", store)
+    assert (code, out.strip()) == (0, "")
+    assert "the block is empty" in err
+    assert strandline("record", *ANN, "--session", "s1", "--store", store)[2] == ""
+    assert strandline("context", "Porto", *ANN, "--store", store)[2] == ""
+
+
+def test_store_that_is_full_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
+    sample = ROOT / "cli" / "demo_data" / "sessions.jsonl"
+    limited = f"ulimit -f 30; {sys.executable} -m cli.main ingest --from {sample} --store {tmp_path / 'store'} --json"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    started = time.monotonic()
+    done = subprocess.run(
+        ["bash", "-c", limited], env=environment, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120
+    )
+    assert time.monotonic() - started < 50
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert f"store folder '{tmp_path / 'store'}' could not be written" in done.stderr

@@ -1,12 +1,14 @@
 """Faults become one sentence and an exit code; what a user said never shows in them."""
 
+import errno
 import importlib
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
 
-from cli.failures import MENDABLE, CommandError, report
+from cli.failures import CHECKS, MENDABLE, CommandError, report
 from memory.errors import EraseIncomplete, StoreNotSetError, StoreUnavailable
 from schemas.setting_faults import SettingsError
 
@@ -70,3 +72,35 @@ def test_report_at_level_debug_shows_the_traceback_too(capsys: pytest.CaptureFix
     told = capsys.readouterr().err
     assert told.startswith("Traceback")
     assert told.endswith("Error: no\n")
+
+
+@pytest.mark.parametrize("code", [*CHECKS, errno.EAGAIN])
+@pytest.mark.parametrize("path", ["/data/x", None])
+def test_report_error_of_the_system_is_one_sentence_with_path_reason_and_remedy(
+    code: int, path: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = OSError(code, os.strerror(code), path) if path else OSError(code, os.strerror(code))
+    assert report(error) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert os.strerror(code) in err
+    assert (path or "The system refused") in err
+    assert "does not know" not in err
+
+
+def test_report_error_of_the_system_with_a_name_that_is_no_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(PermissionError(errno.EACCES, "Permission denied", b"/data/\xff")) == 1
+    assert "/data/" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("debug")
+def test_report_masks_passwords_in_the_sentence_and_in_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    password = "hunter" + "2"  # in two, for a traceback shows this line
+    try:
+        raise CommandError("GET http://me:" + password + "@store")
+    except CommandError as error:
+        assert report(error) == 1
+    told = capsys.readouterr().err
+    assert told.count("http://me:**********@store") == 2
+    assert "hunter2" not in told

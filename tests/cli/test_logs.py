@@ -56,3 +56,17 @@ def test_logs_at_level_debug_let_libraries_speak(capsys: pytest.CaptureFixture[s
     logs.configure(RunSettings(log_level="debug"))
     logging.getLogger("httpx").info("a call")
     assert "a call" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("log_json", [True, False])
+def test_password_in_a_url_is_masked_in_logs(capsys: pytest.CaptureFixture[str], log_json: bool) -> None:
+    logs.configure(RunSettings(log_level="debug", log_json=log_json))
+    url = "http://me:hunter2@127.0.0.1:9"
+    logging.getLogger("httpx").info("HTTP Request: GET %s", url)
+    try:
+        raise ValueError(url)
+    except ValueError:
+        structlog.get_logger("memory.client").exception("failed", url=url)
+    err = capsys.readouterr().err
+    assert err.count("me:**********@127.0.0.1:9") >= 3
+    assert "hunter2" not in err

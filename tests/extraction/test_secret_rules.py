@@ -77,6 +77,16 @@ SECRETS = [
     ((tool(results=(ToolResult("c", "card", '{"cvv2": 987, "SecurityAnswer1": "Poppy"}'),)),), "987"),
     ((tool(results=(ToolResult("c", "card", '{"cvv2": 987, "SecurityAnswer1": "Poppy"}'),)),), "Poppy"),
     ((tool(results=(ToolResult("c", "sms", '{"sent":"Your OTP is 55012"}'),)),), "55012"),
+    (("My code is 998877.",), "998877"),
+    ((">Please enter the code.", "639431"), "639431"),
+    ((">Please enter the code.", "I think I know. It is 9315831!"), "9315831"),
+    ((">Your entry code?", "swordfish"), "swordfish"),
+    (("I have the clearance code of 93103",), "93103"),
+    (("It's an Access Code, number 425931",), "425931"),
+    (("the code - it's 031431",), "031431"),
+    (("The door code (4411#) works.",), "4411"),
+    ((tool(results=(ToolResult("c", "door", '{"accessCode":"AB-12-C"}'),)),), "AB-12-C"),
+    ((">What was your mother's maiden name?", "My mother's name is Miller"), "Miller"),
 ]
 
 
@@ -107,6 +117,11 @@ def test_secret_is_not_asked_for(said):
         ((">What was your mother's maiden name?", "I don't know"), "I don't know"),
         ((">What was your mother's maiden name?", "Wong."), "Wongs"),
         ((">Please give security answer 2", "Later."), "2"),
+        ((">Your booking code?", "My booking code is BK-9913, zip code 94110."), "BK-9913 94110"),
+        (("Error code 40417, promo code SAVE20, my order code is A-1001.",), "40417 SAVE20 A-1001"),
+        ((">Please specify the code type.", "access code"), "access code"),
+        ((">Please enter the code.", "I need help, my order number is 77120"), "help 77120"),
+        (("Use the access code to see order A-1001.",), "A-1001"),
         ((tool(results=(ToolResult("c", "t", '{"pin_required":"always","tokens":12345}'),)),), "12345 always"),
         ((tool(results=(ToolResult("c", "t", '{"password":"required","pinned":"Porto"}'),)),), "required Porto"),
     ],

@@ -29,12 +29,77 @@ def test_changed_request_is_a_change_and_holds_for_this_talk_only() -> None:
 
 
 def test_yes_to_an_offer_quotes_the_offer_and_a_yes_but_is_none() -> None:
-    offer = "agent: The flight is available. Should I reserve it for you?"
+    offer = "agent: The flight to Bern at 8am is available. Should I reserve it for you?"
     (made,) = claims(offer, "user: Yes, please.", key="decision")
     assert made.sources == [1, 2]
-    assert "The flight is available. Should I reserve it for you?" in made.text
+    assert "The flight to Bern at 8am is available. Should I reserve it for you?" in made.text
     assert texts(offer, "user: Yes, but not today.", key="decision") == []
     assert texts("agent: Is it raining?", "user: Yes.", key="decision") == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("agent: The flight is available. Should I reserve it for you?", "user: Yes please"),
+        ("agent: Dr. Ruiz is free at 3 pm. Can I book it for you?", "user: Yes for both me and my son?"),
+        ("agent: Dr. Ruiz is free at 3 pm. Can I book it for you?", "user: Yes, as long as it isn't Monday."),
+        ("user: Let's book 5", "agent: ok"),
+        ("user: I'm afraid I'll take the wrong bus again.", "agent: ok"),
+        ("user: Let's go with 2 dozen eggs, I mean 24 people", "agent: ok"),
+    ],
+)
+def test_yes_to_who_knows_what_is_no_decision(lines: tuple[str, ...]) -> None:
+    assert texts(*lines, key="decision") == []
+
+
+def test_order_to_the_agent_is_told_in_small_letters() -> None:
+    assert texts("user: Book a table at Lucca.", key="decision") == [
+        "The user told the agent to book a table at Lucca."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("user: I will return and email the requester.", ["The user will return and email the requester."]),
+        ("user: I will call them later.", []),
+        ("user: I'll bring my passport and they will copy it.", ["The user will bring the user's passport."]),
+        ("support: I understand, we will contact you shortly.", ["The agent will contact the user shortly."]),
+    ],
+)
+def test_promise_is_told_to_its_end_and_names_its_object(line: str, told: list[str]) -> None:
+    assert [one.text for one in claims(line) if one.kind == "commitment"] == told
+
+
+def test_promise_under_a_condition_says_so() -> None:
+    (made,) = claims("support: We will refund the deposit if the room is clean.", key="commitment.agent")
+    assert (made.text, made.condition) == (
+        "The agent will refund the deposit if the room is clean.",
+        "if the room is clean",
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "goal"),
+    [
+        ("I like to book a flight", ["The user wants to book a flight."]),
+        ("I like window seats, and I hate early flights.", []),
+        ("I love the weather", []),
+        ("I hope they have vegan food.", []),
+        ("I need to see if you can check my balance - can you do that?", 1),
+        ("I need a ride to the station, my name is Ben.", ["The user wants a ride to the station."]),
+        ("I need a ride to the station, but not Uber.", ["The user wants a ride to the station, but not Uber."]),
+        ("Can you help me with some directions?", ["The user asked the agent for help with some directions."]),
+        ("I need to check my balance to see if", []),
+        ("Can you send some, please?", []),
+        ('"I need a taxi", said my boss.', []),
+        ("I want to organize a party for your friend Eva.", []),
+        ("I want to celebrate.", ["The user wants to celebrate."]),
+    ],
+)
+def test_goal_is_a_request_told_whole(said: str, goal: list[str] | int) -> None:
+    told = texts(f"user: {said}", key="session.goal")
+    assert told == (["The user wants to see if the agent can check the user's balance."] if goal == 1 else goal)
 
 
 def test_promises_of_both_sides_with_their_day() -> None:

@@ -30,6 +30,34 @@ def test_name_given_as_an_answer_cites_the_question_too() -> None:
     assert (named.text, named.sources, named.quote) == ("The user is called John.", [1, 2], "john")
 
 
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Yep I'm Ben.", "Ben"),
+        ("It's Angie....actually Angela and the flight is late.", "Angela"),
+        ("Rey...Acting Captain Rey", "Rey"),
+        ("My name is Kylo Im there First officer", "Kylo"),
+        ("First Officer Yoda", "Yoda"),
+        ("Angela, and I'm looking for a hotel.", "Angela"),
+    ],
+)
+def test_name_is_what_was_meant_and_nothing_beside_it(said: str, name: str) -> None:
+    assert texts("support: What is your name?", f"user: {said}", key="name") == [f"The user is called {name}."]
+
+
+@pytest.mark.parametrize(
+    "said", ["My name is Chewieand the ships bartender.", "Oh I forgot, he is here.", "Crap! I forgot.", "sure thing"]
+)
+def test_garbled_name_or_interjection_is_none(said: str) -> None:
+    assert texts("support: What is your name?", f"user: {said}", key="name") == []
+
+
+def test_it_is_somebody_is_a_name_only_when_asked_for_or_in_greeting() -> None:
+    assert texts("support: At what venue?", "user: It's North Heights Venue.", key="name") == []
+    assert texts("support: Which doctor?", "user: It's Johnson.", key="name") == []
+    assert texts("user: Hi, it's Priya again.", key="name") == ["The user is called Priya."]
+
+
 def test_name_of_the_hotel_is_not_the_users() -> None:
     assert texts("support: Who is your doctor?", "user: Johnson", key="name") == []
     assert texts("support: What was your mother's maiden name?", "user: Sanchez") == []
@@ -74,6 +102,44 @@ def test_work_is_employer_role_and_time_zone() -> None:
 def test_whereabouts_are_of_no_use_later() -> None:
     (here,) = claims("user: I'm at the Shadyside Inn in room 483", key="location.current")
     assert (here.text, here.durable) == ("The user is at the Shadyside Inn in room 483 at the moment.", False)
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("I am at Forbes and Murray now.", "at Forbes and Murray"),
+        ("I'm at Broadway and Main and I need to get home", "at Broadway and Main"),
+        ("I'm at Craig and Center", "at Craig and Center"),
+        ("I'm at 5th and Main.", "at 5th and Main"),
+        ("I'm at the University and we're late.", "at the University"),
+    ],
+)
+def test_place_of_two_names_is_whole(said: str, place: str) -> None:
+    assert texts(f"user: {said}", key="location.current") == [f"The user is {place} at the moment."]
+
+
+@pytest.mark.parametrize(
+    "said", ["I'm at 5th and main right now", "I am the captain now.", "I'm at the Hyatt, now wait"]
+)
+def test_half_a_place_or_none_is_no_place(said: str) -> None:
+    assert texts(f"user: {said}", key="location.current") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("I moved to Washington D.C. in May.", "Washington D.C."),
+        ("I live in St. Louis.", "St. Louis."),
+        ("I live in Bosnia and Herzegovina.", "Bosnia and Herzegovina."),
+        ("I live in Oslo and Anna lives in Bern.", "Oslo."),
+    ],
+)
+def test_home_is_not_cut_at_a_full_stop_or_an_and(said: str, place: str) -> None:
+    assert texts(f"user: {said}", key="location.home") == [f"The user lives in {place}"]
+
+
+def test_what_the_user_was_confused_about_is_taken_back() -> None:
+    assert texts("user: I'm Morgan. Wow I got confused. Morgan was my doctor.", key="name") == []
 
 
 def test_another_speaker_yields_facts_about_themselves_and_no_preference() -> None:

@@ -1,5 +1,6 @@
 """Orders, contacts, amounts, dates: kept with the identifiers as they were spoken."""
 
+import pytest
 from offline_talk import claims, extract, texts
 
 from schemas.extraction import Extraction
@@ -40,6 +41,42 @@ def test_confirmation_is_kept_and_failure_or_offer_is_none() -> None:
     assert texts("agent: Shall I say your reservation is confirmed?") == []
 
 
+@pytest.mark.parametrize(
+    "said", ["The door is unlocked.", "The viewing is scheduled now.", "Your report has been submitted."]
+)
+def test_confirmation_of_nothing_named_is_no_order_and_of_no_use_later(said: str) -> None:
+    (made,) = claims(f"agent: {said}")
+    assert (made.key, made.durable) == ("other.confirmed", False)
+
+
+def test_venue_that_others_booked_is_no_confirmation() -> None:
+    assert texts("agent: The venue is booked at that time.", "agent: I've booked that for you.") == []
+
+
+def test_identifier_outside_of_any_order_stands_in_the_digest_alone() -> None:
+    made = extract("user: The blogger dogtravel42069 loves the North end.")
+    assert made.claims == []
+    assert "dogtravel42069" in made.digest.text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Frequent money transfers of $10 over the past week.",
+        "Please contact the bank's assistant, I've had suspicious behavior on my account with $10 money transfers",
+        "Someone did transfers of $10, I need to do a fraud report",
+        "There has been frequent transfers of $10.",
+        "It costs $683.",
+        "They took $300 right out of my account.",
+        "Oh no someone took $300 from me, can you do a fraud report",
+    ],
+)
+def test_what_is_not_surely_a_sentence_is_no_claim_and_its_amount_is_kept(said: str) -> None:
+    made = extract(f"user: {said}")
+    assert [one.text for one in made.claims if one.key == "payment.amount"] == []
+    assert "$" in held(made)
+
+
 def test_contacts_and_accounts() -> None:
     said = "user: You can reach me at +49 170 1234567.", "user: my new email is kim@new.org"
     assert texts(*said, key="contact.phone") == ["The user's phone number is +49 170 1234567."]
@@ -61,7 +98,7 @@ def test_amount_lost_or_paid_is_a_claim_and_a_passing_one_stands_in_the_digest()
 
 def test_every_identifier_amount_and_address_spoken_is_held() -> None:
     made = extract(
-        "user (Anna): her code is ZX-4410 and she wrote from eva@example.org",
+        "user (Anna): her booking code is ZX-4410 and she wrote from eva@example.org",
         "user: hm",
         "agent: Would $7.50 or 20 EUR for 99887766 do?",
         "user (Bob): order 123",

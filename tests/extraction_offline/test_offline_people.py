@@ -43,6 +43,16 @@ def test_what_others_like_or_where_they_live_is_about_them() -> None:
     }
 
 
+def test_driving_a_car_is_no_ownership() -> None:
+    assert texts("user: I drive a big car.") == []
+    assert texts("user: I own a big car.", key="possession") == ["The user owns a big car."]
+
+
+def test_number_of_children_agrees_or_there_is_no_claim() -> None:
+    assert texts("user: I have 12 kid so that would be perfect!", key="family") == []
+    assert texts("user: I have 2 children.", key="family") == ["The user has 2 children."]
+
+
 def test_pets_and_children_are_counted_as_told() -> None:
     said = "user: I have two kids and a dog named Rex."
     assert texts(said, key="family") == ["The user has two kids."]

@@ -49,6 +49,86 @@ def test_wishes_doubts_and_hearsay_are_no_preference(said: str) -> None:
     assert [one for one in claims(f"user: {said}") if one.kind == "preference"] == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I prefer trains, said my boss.",
+        '"I prefer trains", said my boss.',
+        "I prefer trains, my boss said yesterday.",
+        "I prefer trains, Anna explained.",
+        "I prefer trains, or so claims my boss.",
+        "'I prefer trains' is what my boss says.",
+        "According to my boss I prefer trains.",
+        "I prefer trains according to my boss.",
+        "My boss: I prefer trains.",
+        'He wrote "It is late. I prefer trains."',
+    ],
+)
+def test_words_of_another_are_nobodys_preference_wherever_it_is_said(said: str) -> None:
+    assert [one for one in claims(f"user: {said}") if one.kind == "preference"] == []
+
+
+def test_own_saying_is_no_hearsay() -> None:
+    assert texts("user: I like jazz, I told my boss.", key="likes") == ["The user likes jazz."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I like to book a flight",
+        "I like to RSVP",
+        "Hi I like to reserve a table",
+        "I like a table for two",
+        "I prefer the 9th",
+    ]
+    + ["I like to order room service", "I prefer the quicker flight on the 29th"],
+)
+def test_polite_request_or_choice_is_no_standing_preference(said: str) -> None:
+    assert [one for one in claims(f"user: {said}") if one.kind == "preference"] == []
+
+
+def test_pastime_is_a_preference() -> None:
+    assert texts("user: I love to dance.", key="likes") == ["The user likes to dance."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I can't stand people more than an hour",
+        "I hate to spend money when they are mean spirited",
+        "I'll tell the people I don't like as much they can't come",
+        "I like hotels which have a pool",
+        "A blog I love recommends it.",
+        "Darn my partner hates than chain",
+        "They're my favorite even if they are pricey.",
+    ],
+)
+def test_lost_qualifier_or_relative_clause_is_no_preference(said: str) -> None:
+    assert [one for one in claims(f"user: {said}") if one.kind == "preference"] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "text"),
+    [
+        ("I love L.A.!", "likes", "The user likes L.A."),
+        ("I love L.A. and sushi.", "likes", "The user likes L.A. and sushi."),
+        ("I like Italian, Chinese, and burgers", "likes", "The user likes Italian, Chinese, and burgers."),
+        ("I like Italian, Chinese and it is late", "likes", "The user likes Italian."),
+        ("I don't like Dr. Johnson.", "dislikes", "The user dislikes Dr. Johnson."),
+        ("I hate to fly in snow.", "dislikes", "The user hates to fly in snow."),
+        ("Bang and Reign are my favorites.", "favorite", "Bang and Reign are the user's favourites."),
+        ("And The Porch is my favorite.", "favorite", "The Porch is the user's favourite."),
+    ],
+)
+def test_object_of_a_preference_is_whole(said: str, key: str, text: str) -> None:
+    assert texts(f"user: {said}", key=key) == [text]
+
+
+def test_condition_in_the_first_person_is_told_in_the_third() -> None:
+    (made,) = claims("user: I don't like to eat late when I'm out.", key="dislikes")
+    assert (made.text, made.condition) == ("The user does not like to eat late.", "when the user is out")
+
+
 def test_condition_of_a_preference_is_kept() -> None:
     (made,) = claims("user: I prefer trains when the trip is under 4 hours.", key="likes")
     assert (made.text, made.condition) == ("The user prefers trains.", "when the trip is under 4 hours")

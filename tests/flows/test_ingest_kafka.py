@@ -4,28 +4,13 @@ import json
 import signal
 import threading
 import time
-import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-
-from operators.kafka_client import Admin
-from operators.kafka_sink import KafkaSink, Outgoing
-from schemas.settings import KafkaSettings
+from kafka_runs import command_of, produce
 
 SAMPLE = Path(__file__).parents[2] / "cli" / "demo_data" / "sessions.jsonl"
-
-
-def produce(bootstrap: str, lines: list[bytes]) -> KafkaSettings:
-    """Make a topic of four partitions and send the lines, keyed by user."""
-    kafka = KafkaSettings(bootstrap=bootstrap, topic=f"events-{uuid.uuid4().hex[:8]}")
-    with Admin(kafka) as admin:
-        admin.create([kafka.topic], 4)
-    partition = KafkaSink(kafka).build("test", 0, 1)
-    partition.write_batch([Outgoing(kafka.topic, json.loads(line)["userId"].encode(), line) for line in lines])
-    partition.close()
-    return kafka
 
 
 def counts(summary):
@@ -48,21 +33,6 @@ def test_a_topic_gives_the_same_counts_and_the_same_bank_as_the_file(bench, embe
 
 def vars_of(struct):
     return [getattr(struct, name) for name in struct.__struct_fields__]
-
-
-def command_of(bench, kafka, *more):
-    return (
-        "ingest",
-        "--from",
-        "kafka",
-        "--bootstrap",
-        kafka.bootstrap,
-        "--topic",
-        kafka.topic,
-        "--store",
-        bench.store,
-        *more,
-    )
 
 
 @pytest.mark.slow

@@ -93,3 +93,25 @@ def test_lock_has_a_hash_for_every_pin_and_no_address(lock: str) -> None:
 def test_development_lock_has_the_same_versions_as_the_one_that_is_deployed() -> None:
     deployed, development = pins("requirements.lock"), pins("requirements-dev.lock")
     assert {name: development.get(name) for name in deployed} == deployed
+
+
+HOLDS_A_URL = re.compile(r"(^|_)url$")
+OWN_ADDRESS = {"extraction/offline/__main__.py"}
+"""Prints the address that it listens on itself, in which no password can be."""
+
+
+def urls_in_messages() -> Iterator[str]:
+    """Yield where an f-string shows a variable or an attribute that is called a URL as it is."""
+    for package in MAY_IMPORT:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(node, ast.FormattedValue):
+                    continue
+                name = getattr(node.value, "attr", getattr(node.value, "id", ""))
+                if HOLDS_A_URL.search(name):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_no_message_shows_a_url_with_its_password() -> None:
+    shown = {where for where in urls_in_messages() if where.split(":")[0] not in OWN_ADDRESS}
+    assert shown == set(), "put without_password() around it"

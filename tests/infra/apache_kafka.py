@@ -10,7 +10,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +41,7 @@ class ApacheKafka:
     cafile: str = ""
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:
@@ -146,28 +145,64 @@ def _wait(bootstrap: str, process: subprocess.Popen[bytes], log: Path) -> None:
     raise RuntimeError(msg)
 
 
-@contextmanager
-def start(folder: Path) -> Iterator[ApacheKafka]:
-    """Run a broker with its data in `folder`; raise `KafkaNotToBeHad` when that cannot be done here."""
-    lib = _jars()
-    plain, sasl, tls, controller = _free_ports(4)
-    config, log = folder / "server.properties", folder / "broker.log"
-    config.write_text(_properties(folder, plain, sasl, tls, controller))
-    java = ["java", "-Xmx384m", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{lib}/*"]
-    tool = ["kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(config)]
-    subprocess.run([*java, *tool], check=True, capture_output=True, timeout=_START_S)
-    with log.open("wb") as out:
-        process = subprocess.Popen([*java, "kafka.Kafka", str(config)], stdout=out, stderr=subprocess.STDOUT)
-    try:
-        _wait(f"127.0.0.1:{plain}", process, log)
-        yield ApacheKafka(f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}", f"127.0.0.1:{tls}", str(folder / "ca.pem"))
-    finally:
+class Broker:
+    """A broker that can be stopped and started again at the same ports, with its records. A context manager.
+
+    Raises `KafkaNotToBeHad` on construction when none can be had here.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Format its data in `folder`; nothing runs yet."""
+        self._folder = folder
+        self._java = ["java", "-Xmx384m", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
+        self._java += ["-cp", f"{_jars()}/*"]
+        self._process: subprocess.Popen[bytes] | None = None
+        plain, sasl, tls, controller = free_ports(4)
+        self._config = folder / "server.properties"
+        self._config.write_text(_properties(folder, plain, sasl, tls, controller))
+        tool = ["kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(self._config)]
+        subprocess.run([*self._java, *tool], check=True, capture_output=True, timeout=_START_S)
+        self.where = ApacheKafka(f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}", f"127.0.0.1:{tls}", str(folder / "ca.pem"))
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        log = self._folder / "broker.log"
+        with log.open("ab") as out:
+            command = [*self._java, "kafka.Kafka", str(self._config)]
+            self._process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        _wait(self.where.bootstrap, self._process, log)
+
+    def stop(self) -> None:
+        """Stop it as an operator would; does nothing when it is not running."""
+        process, self._process = self._process, None
+        if process is None:
+            return
         process.terminate()
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    def __enter__(self) -> "Broker":
+        """Start it."""
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Stop it."""
+        self.stop()
+
+
+def _or_skip(folder: Path) -> Broker:
+    try:
+        return Broker(folder)
+    except KafkaNotToBeHad as error:
+        pytest.skip(f"no Apache Kafka: {error}")
 
 
 @pytest.fixture(scope="session")
@@ -177,12 +212,14 @@ def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKaf
     if there:
         yield ApacheKafka(there)
         return
-    try:
-        broker = start(tmp_path_factory.mktemp("kafka"))
-        running = broker.__enter__()
-    except KafkaNotToBeHad as error:
-        pytest.skip(f"no Apache Kafka: {error}")
-    try:
-        yield running
-    finally:
-        broker.__exit__(None, None, None)
+    with _or_skip(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker.where
+
+
+@pytest.fixture
+def own_apache_kafka(tmp_path: Path) -> Iterator[Broker]:
+    """Give a running broker of the test's own, to be stopped and started; skip when there is none."""
+    folder = tmp_path / "kafka"
+    folder.mkdir()
+    with _or_skip(folder) as broker:
+        yield broker

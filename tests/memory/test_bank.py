@@ -363,3 +363,17 @@ def test_episode_of_a_re_cut_slice_replaces_the_old_one(store):
     bank.apply([outcome([], events=["e1"], digest="First."), outcome([], events=["e2", "e3"], digest="Rest.")])
     assert {line.text for line in bank.episodes()} == {"First.", "Rest."}
     assert episode("x", ["e1"]).id != episode("x", ["e2"]).id
+
+
+def test_bank_of_another_vocabulary_is_put_right_by_the_next_write(tmp_path):
+    flight = "The user's flight is now reserved."
+    together = {"name": "decision", "kind": "decision", "meaning": "x", "values": "many", "meets": "user"}
+    with reopened(tmp_path / "db", vocabulary=[together]) as store:
+        for day, session in enumerate(("s1", "s2")):
+            say(store.bank(ADA), flight, "decision", kind="decision", at=T0 + day * DAY, session=session)
+        assert [c.status.value for c in store.bank(ADA).claims()] == ["merged", "active"]
+    with reopened(tmp_path / "db") as store:
+        bank = store.bank(ADA)
+        assert [c.status.value for c in bank.claims()] == ["active", "active"]
+        say(bank, "likes tea", at=T0 + 2 * DAY)
+        assert texts(bank.search("flight", now_ms=T0 + 2 * DAY)) == [flight, flight]

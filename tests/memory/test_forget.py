@@ -124,7 +124,7 @@ def test_forget_never_moves_back_in_time(store):
 def test_forget_of_nothing_is_on_record_all_the_same(store):
     bank = store.bank(ADA)
     receipt = bank.forget(T0)
-    assert (receipt.claims, receipt.method, receipt.proof.holds) == (0, "dropped", True)
+    assert (receipt.claims, receipt.method, receipt.proof.holds) == (0, "none", True)
     assert bank.apply([outcome([claim("likes tea")])]).refused == 1
 
 
@@ -248,3 +248,13 @@ def test_stores_of_two_prefixes_share_nothing():
 
 def _point(record):
     return models.PointStruct(id=record.id, vector=record.vector, payload=record.payload)
+
+
+def test_forget_of_a_session_that_is_not_there_rewrites_nothing_and_still_guards(store):
+    bank = store.bank(ADA)
+    say(bank, "likes tea")
+    before = store.qdrant.names()
+    receipt = bank.forget(T0, session_id="s2")
+    assert (receipt.claims, receipt.episodes, receipt.method, receipt.proof.holds) == (0, 0, "none", True)
+    assert set(before) < set(store.qdrant.names())  # the bank as it was, and the ledger
+    assert bank.apply([outcome([claim("likes jazz", session="s2")], session="s2")]).refused == 1

@@ -121,3 +121,12 @@ def test_search_goes_on_by_words_when_the_endpoint_is_down(endpoint, tmp_path):
     down = settings_for(str(tmp_path / "store"), embedding=embedding_at("http://127.0.0.1:9/v1"))
     with Store.open(down) as store:
         assert [hit.claim.text for hit in store.bank(ADA).search("chess", now_ms=T0)] == ["The user plays chess"]
+
+
+def test_password_in_the_url_of_the_endpoint_does_not_stand_in_errors():
+    embedder = Embedder(embedding_at("http://me:hunter2@127.0.0.1:9/v1", timeout_s=1.0))
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        embedder.query("x")
+    embedder.close()
+    assert "http://me:**********@127.0.0.1:9/v1" in str(caught.value)
+    assert "hunter2" not in str(caught.value)

@@ -1,5 +1,6 @@
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_cases import DAY, T0, claim
@@ -113,7 +114,7 @@ CLAIMS = st.lists(
     st.builds(
         claim,
         st.sampled_from(["a", "b", "c", "A."]),
-        st.sampled_from(["diet", "likes", "location.home", "other.x"]),
+        st.sampled_from(["diet", "likes", "location.home", "problem", "other.x"]),
         kind=st.sampled_from(["preference", "fact", "open_question"]),
         at=st.sampled_from([T0, T0 + 1, T0 + DAY, T0 + 40 * DAY]),
         session=st.sampled_from(["s1", "s2"]),
@@ -148,3 +149,41 @@ def test_resolve_pointers_name_claims_that_stand_for_the_others(claims):
         for other in c.conflicts_with:
             assert c.id in by_id[other].conflicts_with
     assert sum(c.mentions for c in by_id.values() if c.status is not ClaimStatus.MERGED) == len(by_id)
+
+
+def test_resolve_same_words_in_another_session_are_another_event():
+    flight = "The user's flight is now reserved."
+    first = claim(flight, "decision", kind="decision", at=T0, session="s1")
+    again = claim(flight, "decision", kind="decision", at=T0 + 1, session="s1", source="e2")
+    second = claim(flight, "decision", kind="decision", at=T0 + DAY, session="s2")
+    assert statuses(first, again, second) == ["merged", "active", "active"]
+
+
+def test_resolve_same_words_about_the_user_merge_across_sessions():
+    first = claim("The user is called Ada.", "name", kind="fact", at=T0, session="s1")
+    again = claim("The user is called Ada.", "name", kind="fact", at=T0 + DAY, session="s2")
+    assert statuses(first, again) == ["merged", "active"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "then"),
+    [
+        ("decision", "active"),
+        ("commitment", "active"),
+        ("open_question", "active"),
+        ("fact", "merged"),
+        ("preference", "merged"),
+    ],
+)
+def test_resolve_unknown_key_meets_as_its_kind_does(kind, then):
+    first = claim("x", "other.thing", kind=kind, at=T0, session="s1")
+    assert statuses(first, claim("x", "other.thing", kind=kind, at=T0 + DAY, session="s2")) == [then, "active"]
+
+
+def test_resolve_one_value_of_a_session_is_superseded_within_that_session_only():
+    vocabulary = [{"name": "seat", "kind": "fact", "meaning": "where the user sits", "meets": "session"}]
+    rules = Rules.of(Settings.model_validate({"vocabulary": vocabulary}))
+    one = claim("12A", "seat", kind="fact", at=T0, session="s1")
+    newer = claim("14C", "seat", kind="fact", at=T0 + 1, session="s1", source="e2")
+    other = claim("3F", "seat", kind="fact", at=T0 + DAY, session="s2")
+    assert [c.status.value for c in resolve([one, newer, other], rules)] == ["superseded", "active", "active"]

@@ -94,9 +94,9 @@ def test_what_cannot_be_read_goes_aside_with_its_reason_and_its_bytes(value, rea
 
 
 def test_message_over_the_limit_is_invalid_and_names_the_setting():
-    decoded = decode(envelope(), settings=DecodeSettings(max_message_bytes=10))
+    decoded = decode(b"x" * 1025, settings=DecodeSettings(max_message_bytes=1024))
     assert reasons(decoded) == ["too_large"]
-    assert "decode.max_message_bytes=10" in decoded.invalid.detail
+    assert "decode.max_message_bytes=1024" in decoded.invalid.detail
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,16 @@ def test_source_steps_over_transactions_and_hides_aborted_ones(apache_kafka: Apa
     assert metrics.total("strandline_kafka_lag") == 0
 
 
+@pytest.mark.parametrize("codec", ["gzip", "lz4", "zstd"])
+def test_source_reads_what_a_jvm_compressed(apache_kafka: ApacheKafka, codec: str) -> None:
+    """The broker packs a batch anew, with Java's codecs, when the topic's compression.type is not the producer's."""
+    kafka = new_topic(apache_kafka.bootstrap, partitions=1)
+    _configure(kafka, compression_type=codec)
+    values = [b"%d" % number * 200 for number in range(300)]
+    produce(kafka, values)
+    assert [message.value for message in read_to_end(kafka)] == values
+
+
 def test_source_codec_that_is_not_installed_is_named(apache_kafka: ApacheKafka) -> None:
     kafka = new_topic(apache_kafka.bootstrap, partitions=1)
     _configure(kafka, compression_type="snappy")

@@ -1,5 +1,6 @@
 """The Kafka source on the embedded broker: everything once, resumed, stopped, bounded."""
 
+import resource
 import threading
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from operators.kafka_reader import Reader
 from operators.kafka_source import KafkaSource
 from operators.metrics import Metrics
 from schemas.message import Message
+from schemas.settings import KafkaSettings
 
 
 def test_source_reads_every_message_once(embedded_kafka: str) -> None:
@@ -103,6 +105,40 @@ def test_source_stop_raises_stop_iteration_at_once(embedded_kafka: str) -> None:
         with pytest.raises(StopIteration):
             part.next_batch()
     source.close(done=False)
+
+
+def test_source_idle_wakes_seldom_and_hands_out_a_live_message_soon(embedded_kafka: str) -> None:
+    """Bytewax's own loop wakes about 900 times a second, unless the source waits for it."""
+    kafka = new_topic(embedded_kafka, fetch_max_wait_ms=KafkaSettings().fetch_max_wait_ms)
+    stop, came = threading.Event(), threading.Event()
+    polls: list[tuple[float, int]] = []
+    delays: list[float] = []
+
+    def note(partition: int, drained: bool) -> None:
+        polls.append((time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw))
+
+    def live() -> None:
+        time.sleep(4)
+        for _ in range(3):
+            came.clear()
+            produce(kafka, [b"live"])
+            began = time.monotonic()
+            came.wait(10)
+            delays.append(time.monotonic() - began)
+            time.sleep(1)
+        stop.set()
+
+    source = KafkaSource(kafka, Metrics(), stop, on_poll=note)
+    flow = Dataflow("idle")
+    op.output("out", op.inspect("seen", op.input("in", flow, source), lambda *_: came.set()), TestingSink([]))
+    producer = threading.Thread(target=live)
+    producer.start()
+    run_main(flow)
+    producer.join()
+    source.close(done=False)
+    idle = [poll for poll in polls if 1.5 < poll[0] - polls[0][0] < 3.5]
+    assert (idle[-1][1] - idle[0][1]) / (idle[-1][0] - idle[0][0]) < 150
+    assert sorted(delays)[1] < 0.3
 
 
 def test_source_share_splits_the_partitions(embedded_kafka: str) -> None:

@@ -1,15 +1,18 @@
 """Settings: which source wins, and what a user is told who made a mistake."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
-from pydantic import SecretStr
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
 
 from schemas.load_settings import Origin, load
-from schemas.setting_faults import SettingsError
-from schemas.setting_names import LEAVES, leaf_of, shown, value_of, without_password
+from schemas.setting_faults import EXAMPLES, IN_WORDS, SettingsError
+from schemas.setting_names import LEAVES, leaf_of, shown, value_of, without_password, without_passwords
 from schemas.settings import Settings
 
 
@@ -272,3 +275,131 @@ def test_every_secret_setting_is_known_as_one() -> None:
 def test_leaf_of_finds_the_setting_that_a_path_lies_within() -> None:
     assert leaf_of("prices.gpt-4.1.input") == LEAVES["prices"]
     assert leaf_of("kafka") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("store: {prefix: A B}", "1 to 40 characters, each a small letter"),
+        ("vocabulary: [{name: A b, kind: fact, meaning: x}]", "dots between words"),
+        ("prices: 3", 'like {"gpt-4.1-mini": {"input": 0.4, "cached": 0.1, "output": 1.6}}'),
+        ("prices: {mine: 3}", 'like {"input": 0.4, "cached": 0.1, "output": 1.6}'),
+        ("extraction: {memory_tools: load_memory}", 'like ["load_memory"]'),
+        ("vocabulary: [pet]", 'like {"name": "pet", "kind": "fact"'),
+        ("decode: {tool_result_chars: 3}", "like {"),
+    ],
+)
+def test_load_value_of_a_wrong_form_is_told_in_words_or_by_example(
+    write: Callable[[str, str], Path], text: str, says: str
+) -> None:
+    with pytest.raises(SettingsError) as error:
+        load(write("s.yaml", text), {})
+    assert says in only_fault(error)
+
+
+def test_load_variable_that_is_no_json_shows_how_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRANDLINE_EXTRACTION__MEMORY_TOOLS", "load_memory")
+    with pytest.raises(SettingsError) as error:
+        load(None, {})
+    assert only_fault(error).endswith('mend it, for example ["load_memory"].')
+
+
+def _tables() -> dict[str, object]:
+    return {name: leaf.default for name, leaf in LEAVES.items() if isinstance(leaf.default, dict | tuple)}
+
+
+def test_every_list_and_table_has_an_example_that_holds() -> None:
+    assert set(EXAMPLES) == set(_tables())
+    for name, example in EXAMPLES.items():
+        assert load(None, {name: example}).origins[name].source == "option"
+
+
+def _patterns(schema: object) -> set[str]:
+    if isinstance(schema, dict):
+        own = {schema["pattern"]} if isinstance(schema.get("pattern"), str) else set()
+        return own.union(*map(_patterns, schema.values()))
+    return set().union(*map(_patterns, schema)) if isinstance(schema, list) else set()
+
+
+def test_every_pattern_is_told_in_words() -> None:
+    assert _patterns(Settings.model_json_schema()) == set(IN_WORDS)
+
+
+def _numbers(section: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    for name, field in section.model_fields.items():
+        for one in (field.annotation, *get_args(field.annotation)):
+            if isinstance(one, type) and issubclass(one, BaseModel):
+                yield from _numbers(one)
+            if one in {int, float}:
+                yield f"{section.__name__}.{name}", field
+
+
+def test_every_number_has_a_lowest_and_a_highest_value() -> None:
+    for name, field in _numbers(Settings):
+        bounds = {type(one) for one in field.metadata}
+        assert bounds & {Gt, Ge}, name
+        assert bounds & {Lt, Le}, name
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-inf", "1e400"])
+@pytest.mark.parametrize("name", ["MODEL__TIMEOUT_S", "READ__WEIGHT_FRESHNESS", "PRICES__MINE__INPUT"])
+def test_load_number_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"STRANDLINE_{name}", value)
+    with pytest.raises(SettingsError, match="finite"):
+        load(None, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("kafka:\n  topic: a\n  group: g\n  topic: b\n", "kafka.topic stands twice in the settings file"),
+        ("kafka: {topic: a}\nstore:\n  url: x\n\nkafka: {group: b}\n", "kafka stands twice"),
+        ("vocabulary:\n- name: a\n  kind: fact\n  meaning: x\n  name: b\n", "vocabulary.0.name stands twice"),
+    ],
+)
+def test_load_key_that_stands_twice_is_named_with_its_line(
+    write: Callable[[str, str], Path], text: str, says: str
+) -> None:
+    with pytest.raises(SettingsError) as error:
+        load(write("s.yaml", text), {})
+    assert says in only_fault(error)
+    assert f"again at line {5 if text[0] == 'v' or 'store' in text else 4};" in only_fault(error)
+
+
+def test_load_anchor_that_is_used_twice_or_within_itself_is_no_doubled_key(write: Callable[[str, str], Path]) -> None:
+    file = write("s.yaml", "prices:\n  a: &price {input: 1}\n  b: *price\n  c: {<<: *price, output: 2}\n")
+    prices = load(file, {}).settings.prices
+    assert (prices["b"].input, prices["c"].input, prices["c"].output) == (1, 1, 2)
+    with pytest.raises(SettingsError):
+        load(write("loop.yaml", "a: &a [*a]\n"), {})
+
+
+@pytest.mark.parametrize(
+    "variable", ["STRANDLINE_COLOUR", "STRANDLINE_FOO__BAR", "STRANDLINE_TOKEN", "STRANDLINE_KAFKA__X"]
+)
+def test_load_unknown_variable_like_no_other_gets_no_guess(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "x")
+    with pytest.raises(SettingsError) as error:
+        load(None, {})
+    assert "did you mean" not in only_fault(error)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://me:a/b@h", "http://me:**********@h"),
+        ("http://me:a@b@h", "http://me:**********@h"),
+        ("https://tok/en@h", "https://**********@h"),
+        ("me:hunter2@h:6333", "me:**********@h:6333"),
+        ("http://h:6333/x", "http://h:6333/x"),
+        ("qdrant:6333", "qdrant:6333"),
+        ("note: mail ann@h", "note: mail ann@h"),
+    ],
+)
+def test_without_password_masks_any_password_and_nothing_else(url: str, expected: str) -> None:
+    assert without_password(url) == expected
+
+
+def test_without_passwords_masks_every_url_of_a_text() -> None:
+    told = without_passwords("GET http://me:hunter2@h:1/x and https://tok@h/, not http://h:80/a@b or ann@h")
+    assert told == "GET http://me:**********@h:1/x and https://**********@h/, not http://h:80/a@b or ann@h"

@@ -23,12 +23,15 @@ _PERFORMANCE: Final = compiled(
     r"\b(?:refund|send|contact|call|e-?mail|notify|update|ship|deliver|credit|replace|repair|fix|follow up"
     r"|get back|reach out|investigate|escalate|transfer|cancel|issue|reimburse|let you know|"
     r"have a look|knock|arrive|come|receive|hear|be (?:refunded|contacted|notified|called|charged)|pick|book"
-    r"|schedule|order|add|process|forward|provide|open|reply|respond|waive|extend|bring|finali[sz]e|confirm|deploy|renew|return)\w*\b"
+    r"|schedule|order|add|process|forward|provide|open|reply|respond|waive|extend|bring|finali[sz]e|confirm"
+    r"|deploy|renew|return)\w*\b"
 )
 _EMPTY: Final = compiled(
-    r"^\W*(?:just |only )?\w+ (?:that|it|this|them|those|one)\b(?: (?:for you|to you|up|down|in|and|then|remember"
-    r"|it)\b)*\W*$"
+    r"^\W*(?:(?:just|only|also|definitely|be sure to|make sure to)\b\W*)*\w+"
+    r" (?:up |off |out |you )?(?:that|it|this|them|those|these|one)\b(?! [a-z]+ (?:is|are|was))"
 )
+"""A performance of something that only its conversation names."""
+_IF: Final = compiled(r"\b(?P<condition>(?:if|unless|as long as|once) [^.,;!?]+)")
 _USER: Final = compiled(
     r"\b(?:I['’]ll|I will|we['’]ll|we will|I promise to|I(?:['’]m| am) going to)(?: also| just| definitely"
     r"| be sure to| make sure to| then)* "
@@ -58,11 +61,22 @@ def _of_agent(sentence: Sentence) -> ExtractedClaim | None:
         or not _PERFORMANCE.search(match[0])
     ):
         return None
-    return claim(sentence, "commitment", "commitment.agent", retold(sentence), match=match, confidence=0.85)
+    text = retold(sentence, match)
+    return claim(
+        sentence, "commitment", "commitment.agent", text, match=match, confidence=0.85, condition=_condition(text)
+    )
 
 
 def _of_user(sentence: Sentence) -> ExtractedClaim | None:
     match = _USER.search(sentence.text)
     if match is None or not sentence.asserts(match) or _EMPTY.search(sentence.text[match.start("verb") :]):
         return None
-    return claim(sentence, "commitment", "commitment.user", retold(sentence, match), match=match, confidence=0.85)
+    text = retold(sentence, match)
+    return claim(
+        sentence, "commitment", "commitment.user", text, match=match, confidence=0.85, condition=_condition(text)
+    )
+
+
+def _condition(text: str | None) -> str | None:
+    found = _IF.search(text or "")
+    return found["condition"] if found else None

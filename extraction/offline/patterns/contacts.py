@@ -26,6 +26,8 @@ _MY_ACCOUNT: Final = compiled(
     r"\b(?:my |the )?(?P<what>(?:account|acct?|customer|member(?:ship)?|client|policy|loyalty|frequent[- ]flyer"
     rf"|iban)(?: (?:number|no|id|#))?)\.?(?: is|:| =|,| number is)* {_ID}"
 )
+_MIN_ID_CHARS: Final = 5
+"""A shorter number that is given as that of an account is as likely a PIN."""
 _BARE_ID: Final = compiled(
     r"^\W*(?:(?:yes|sure|ok|okay|oh|sorry|it['’]?s|it is|that['’]s|my|the|account|acct|number|is|here"
     rf"|id)\b\W*)*{_ID}\W*$"
@@ -100,7 +102,7 @@ def _accounts(talk: Talk, sentence: Sentence) -> ExtractedClaim | None:
         )
     elif (question := talk.question_before(sentence.line)) and (asked := _ASKS_ACCOUNT.search(question.text)):
         match, earlier, what = _BARE_ID.match(sentence.text), (question.line.n,), asked["what"].lower()
-    if match is None or not sentence.asserts(match) or len(match["id"]) < 4:
+    if match is None or not sentence.asserts(match) or len(match["id"]) < _MIN_ID_CHARS:
         return None
     return claim(
         sentence,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import NAME, THING, Pattern, apply, claim, compiled
+from extraction.offline.patterns.shape import CAPITAL, NAME, PLACE_NAME, THING, Pattern, apply, claim, compiled
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
@@ -24,20 +24,29 @@ _NOT_NAMES: Final = frozenset(
     " never already all that "
     "this these those is are was what's whatever skip unknown confirmed asap urgent my your our walking driving"
     " public transit uber lyft "
-    "actually wait let can could would well i'm i've i'll don't doctor dr mr mrs ms maybe and or but if do does"
+    " god jeez geez gosh crap damn wow nevermind oops ugh hmm umm yup yep yeah nah thing for as hold hang like"
+    " again lol omg"
+    " help dude man listen look whatever seriously really again anyway first second one two"
+    " im ive ill iam hi there id actually wait let can could would well i'm i've i'll don't doctor dr mr mrs ms"
+    " maybe and or but if do does"
     " have need want help cancel "
     "hotel room inn ticks available because unfortunately interested calling travelling traveling new".split()
 )
 _JOBS: Final = (
-    r"(?:engineer|developer|programmer|designer|architect|doctor|nurse|surgeon|teacher|professor|lawyer|attorney|accountant|manager|director|"
-    r"consultant|analyst|scientist|researcher|student|writer|journalist|editor|photographer|musician|artist|actor|actress|chef|cook|baker|driver|"
-    r"pilot|electrician|plumber|carpenter|mechanic|farmer|gardener|nutritionist|therapist|psychologist|dentist|pharmacist|veterinarian|vet|"
-    r"administrator|admin|officer|founder|ceo|cto|cfo|freelancer|contractor|salesperson|recruiter|translator|librarian|paramedic|firefighter|"
-    r"soldier|receptionist|secretary|assistant|waiter|waitress|barista|technician|economist|physicist|chemist|biologist|mathematician|"
+    r"(?:engineer|developer|programmer|designer|architect|doctor|nurse|surgeon|teacher|professor|lawyer|attorney"
+    r"|accountant|manager|director|"
+    r"consultant|analyst|scientist|researcher|student|writer|journalist|editor|photographer|musician|artist|actor"
+    r"|actress|chef|cook|baker|driver|"
+    r"pilot|electrician|plumber|carpenter|mechanic|farmer|gardener|nutritionist|therapist|psychologist|dentist"
+    r"|pharmacist|veterinarian|vet|"
+    r"administrator|admin|officer|founder|ceo|cto|cfo|freelancer|contractor|salesperson|recruiter|translator"
+    r"|librarian|paramedic|firefighter|"
+    r"soldier|receptionist|secretary|assistant|waiter|waitress|barista|technician|economist|physicist|chemist"
+    r"|biologist|mathematician|"
     r"tutor|coach|trainer|producer|marketer|sre|dba|product owner|data engineer|retiree|pensioner)"
 )
 _PLACE: Final = (
-    rf"(?-i:(?P<place>{NAME}(?:, (?:[A-Z]{{2}}\b|[A-Z]\w+(?=\s*(?:[.!?;]|$))))?)"
+    rf"(?-i:(?P<place>{PLACE_NAME}(?:, (?:[A-Z]{{2}}\b|[A-Z]\w+(?=\s*(?:[.!?;]|$))))?)"
     rf"|(?P<lower>[a-z]{{3,}}(?: [a-z]{{3,}})?)"
     r"(?=\s*(?:[.,!?;]|$|\s(?:now|and|but)\b)))"
 )
@@ -55,35 +64,69 @@ _ZONE: Final = (
     r"|JST|BST|AEST|WET)\b"
     r"(?:\s?[+-]\s?\d{1,2}(?::\d\d)?)?|(?-i:[A-Z]\w+/[A-Z]\w+)))"
 )
+_PERSON: Final = (
+    rf"(?!(?:I|Im|Ive|Ill|Id|My|The)\b){CAPITAL}(?:\s(?!(?:I|Im|Ive|Ill|Id|My|The"
+    rf"|And)\b)(?:{CAPITAL}|de|van|von|da|del|al|bin)){{0,3}}"
+)
+_NAME_ENDS: Final = (
+    r"(?=\s*(?:[.,!?;:()…<-]|$)|\s(?:and|but|from|here|speaking|calling|with|again|so|or|btw|by|please|thanks|not"
+    r"|because|if"
+    r"|though|instead|now|I|i|I['’]\w+|i['’]\w+|Im|im|my|we|what|can|could|is)\b)"
+)
+"""A name that runs on otherwise ("Chewieand the ships bartender") is garbled."""
 _NAMED: Final = (
     compiled(
         r"\b(?:my (?:full |first |real |nick)?name(?:['’]s| is)(?: now| actually)?|(?:you can |please "
         r"|just |so |and )call me|^\W*call me|I go by|"
-        rf"I prefer to be called|I['’]m called|I am called)\s+(?-i:(?P<name>{NAME}))"
+        rf"I prefer to be called|I['’]m called|I am called)\s+(?-i:(?P<name>{_PERSON})){_NAME_ENDS}"
     ),
     re.compile(
         r"\b(?:[Mm]y name(?:['’]s| is)|MY NAME IS)\s+(?P<name>[a-z]+(?: [a-z]+)?)(?=\s*(?:[.,!?;]|$)|\s(?:and|i|i'm)\b)"
     ),
 )
-_PRESENTED: Final = compiled(
-    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|there|yes|yeah|sure|ok|okay|and)\b\W*)*(?:I['’]m"
-    r"|I am|this is|it['’]s)\s+"
-    rf"(?-i:(?P<name>{NAME}))(?=\s*(?:[.,!;]|$)|\s(?:and|from|here|speaking|calling|with|again)\b)"
+_OPENERS: Final = (
+    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|there|yes|yeah|yep|yup|ya|sure|of course"
+    r"|certainly|sorry|oh|ok"
+    r"|okay|and|thanks|well|uh|um)\b\W*)*"
 )
+_PRESENTED: Final = compiled(
+    rf"{_OPENERS}(?:I['’]m|I am|this is)\s+(?-i:(?P<name>{_PERSON}))"
+    r"(?=\s*(?:[.,!;]|$)|\s(?:and|from|here|speaking|calling|with|again)\b)"
+)
+_BACK: Final = compiled(
+    rf"{_OPENERS}it['’]s\s+(?-i:(?P<name>{_PERSON}))\s(?:again|here|speaking|calling)\b"
+    rf"|^\W*(?:hi|hello|hey)\b\W*(?:there\W+)?it['’]s\s+(?-i:(?P<greeter>{_PERSON}))(?=\s*(?:[.,!;]|$)|\sand\b)"
+)
+"""Who greets with "it's" gives a name; without a greeting it may be anything that was asked for."""
 _BARE_NAME: Final = compiled(
-    r"^\W*(?:(?:yes|sure|ok|okay|oh|hi|of course|certainly|thanks|sorry)\b\W*)*(?:(?:the|my) name is |it['’]?s "
-    r"|it is |i['’]?m |i am |this is )?"
-    r"(?P<name>[a-zÀ-ÿ][\w'’-]+(?: [a-zÀ-ÿ][\w'’.-]*){0,2})(?:,? please)?\s*[.!]*$"
+    rf"(?>{_OPENERS})(?:(?:the|my) (?:full |first |last )?name is |it['’]?s |it is |i['’]?m |i am |this is )?"
+    r"(?P<name>[a-zÀ-ÿ][\w'’-]+(?: [a-zÀ-ÿ][\w'’-]*(?:\.(?=\s))?){0,2})(?:,? please)?(?=\s*(?:[.!,;]|$))"
 )
 _ASKS_NAME: Final = compiled(
     r"\byour (?:full |first |last )?name\b(?!\s*(?:,(?! please)| and| of|\w* ?hotel))|\bwho am I (?:speaking"
     r"|talking) (?:to|with)\b"
 )
+_MEANT: Final = compiled(
+    r"[\s.,…–—-]*(?:(?:no|oh|wait|sorry|or|well)\b[\s.,…–—-]*)*(?:actually|I mean|I meant|make that|rather)\b[\s,]*"
+    rf"(?:(?:it['’]s|I['’]m|it is|I am)\s+)?(?-i:(?P<name>{_PERSON}))?"
+)
+"""A name is corrected as it is said: "Angie....actually Angela"."""
+_RANKS: Final = frozenset(
+    "sir madam captain chief first second officer engineer acting commander lieutenant sergeant major colonel general"
+    " admiral private cadet ensign".split()
+)
+_NO_PERSON: Final = compiled(
+    r"\b(?:venue|hotel|inn|apartments?|restaurant|airport|hospital|university|bar|cafe|street|avenue|center"
+    r"|centre|bank)\b"
+)
+_RENAMES: Final = compiled(r"\bname is (?:now|actually)\b|\bactually\b|\bcall me\b|\bprefer to be called\b")
+_TURNS: Final = 3
+"""In so many of the user's first turns "I'm ..." may be an introduction."""
 PATTERNS: Final = (
     Pattern(
         "fact",
         "other.origin",
-        compiled(rf"\bI(?:['’]m| am) (?:originally )?from (?-i:(?P<place>{NAME}))"),
+        compiled(rf"\bI(?:['’]m| am) (?:originally )?from (?-i:(?P<place>{PLACE_NAME}))"),
         "{who} is from {place}.",
         0.8,
     ),
@@ -110,13 +153,17 @@ PATTERNS: Final = (
     Pattern(
         "fact",
         "work.employer",
-        compiled(rf"\bI(?:['’]m| am)?(?: currently| now)? work(?:ing)? (?:for|at) (?:the )?(?-i:(?P<org>{NAME}))"),
+        compiled(
+            rf"\bI(?:['’]m| am)?(?: currently| now)? work(?:ing)? (?:for|at) (?:the )?(?-i:(?P<org>{PLACE_NAME}))"
+        ),
         "{who} works for {org}.",
     ),
     Pattern(
         "fact",
         "work.employer",
-        compiled(rf"\bI(?:['’]ve| have)?(?: just| recently)? (?:joined|started (?:working )?at) (?-i:(?P<org>{NAME}))"),
+        compiled(
+            rf"\bI(?:['’]ve| have)?(?: just| recently)? (?:joined|started (?:working )?at) (?-i:(?P<org>{PLACE_NAME}))"
+        ),
         "{who} works for {org}.",
         change=True,
     ),
@@ -160,11 +207,12 @@ PATTERNS: Final = (
         "fact",
         "location.current",
         compiled(
-            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying |visiting |travell?ing )?(?:in|at"
-            r"|on)? ?(?:the )?(?-i:[A-Z]\w+(?:(?: and)? [A-Z]\w+){0,4})"
-            r"|(?:in|at) the [\w ]{3,25}?)(?:,? in room \d+)?\s(?:right now|at the moment|now|currently|at present)\b"
+            r"\bI(?:['’]m| am)(?: currently| now| here)? (?P<where>(?:visiting|(?:staying |travell?ing )?(?:in|at|on)) "
+            rf"(?:(?:the )?(?-i:(?>{PLACE_NAME}))|the (?!right|wrong|same|other)[\w ]{{3,25}}?)(?:,? (?:in )?room"
+            rf" \d+)?)"
+            r",?\s(?:right now|at the moment|now|currently|at present)\b"
         ),
-        "{who} is {thing} at the moment.",
+        "{who} is {where} at the moment.",
         0.8,
         durable=False,
     ),
@@ -172,11 +220,11 @@ PATTERNS: Final = (
         "fact",
         "location.current",
         compiled(
-            r"\bI(?:['’]m| am)(?: currently| now)? (?P<thing>(?:staying (?:at|in)|visiting"
-            r"|at) (?:the )?(?-i:[A-Z]\w+(?: (?-i:[A-Z]\w+)){0,3})"
-            r"(?:,? in room \d+)?)"
+            r"\bI(?:['’]m| am)(?: currently| now| here)? (?P<where>(?:staying (?:at|in)|visiting|at) (?:the )?"
+            rf"(?-i:(?>{PLACE_NAME}))(?:,? (?:in )?room \d+\b)?)"
+            r"(?!,?\s(?:right now|at the moment|now|currently|at present)\b|\s(?:and|&) [a-z]+\s*(?:[.,!?;]|$))"
         ),
-        "{who} is {thing} at the moment.",
+        "{who} is {where} at the moment.",
         0.8,
         durable=False,
     ),
@@ -237,18 +285,20 @@ def _homes(sentence: Sentence) -> Iterator[ExtractedClaim]:
 
 def _names(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]:
     text, line = sentence.text, sentence.line
-    patterns = (*_NAMED, _PRESENTED) if talk.turn_of_user(line) < 3 else _NAMED
+    patterns = (*_NAMED, _PRESENTED, _BACK) if talk.turn_of_user(line) < _TURNS else _NAMED
     earlier: tuple[int, ...] = ()
     match = next((m for p in patterns if (m := p.search(text)) and sentence.asserts(m)), None)
     if match is None and (question := talk.question_before(line)) and _ASKS_NAME.search(question.text):
         match, earlier = _BARE_NAME.match(text), (question.line.n,)
-        if sentence.is_question or line.text.strip() != text:
+        if match and not _is_bare_answer(sentence, match):
             match = None
-    if match is None or not (name := _clean_name(match["name"])):
+    if match is None:
         return
-    change = bool(
-        re.search(r"\bname is (?:now|actually)\b|\bactually\b|\bcall me\b|\bprefer to be called\b", text, re.I)
-    )
+    given = "greeter" if match.groupdict().get("greeter") else "name"
+    meant = _MEANT.match(text, match.end(given))
+    if not (name := _clean_name((meant["name"] if meant else match[given]) or "")):
+        return
+    change = not meant and bool(_RENAMES.search(text))
     made = claim(
         sentence,
         "fact",
@@ -263,12 +313,24 @@ def _names(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]:
         yield made
 
 
+def _is_bare_answer(sentence: Sentence, match: re.Match[str]) -> bool:
+    """Whether a name is all that was answered; or begins the answer, and is written as names are."""
+    line = sentence.line.text.strip()
+    if sentence.is_question or not line.startswith(sentence.text):
+        return False
+    rest = line[match.end() :].lstrip()
+    return not rest.strip(".!") or (match["name"][0].isupper() and rest[:1] in ".,;")
+
+
 def _clean_name(raw: str) -> str:
+    """Return the name without what was only said beside it; nothing when no name of a person is left."""
     words = raw.rstrip(".").split()
-    for index, word in enumerate(words):
-        if word.lower().strip(".,") in _NOT_NAMES:
-            words = words[:index]
-            break
+    while words and words[0].lower() in _RANKS:
+        words = words[1:]
+    stop = next((index for index, word in enumerate(words) if word.lower().strip(".,") in _NOT_NAMES), len(words))
+    words = words[:stop]
+    if _NO_PERSON.search(" ".join(words)):
+        return ""
     return " ".join(
         word if word[0].isupper() or index and len(word) < 4 else word.capitalize() for index, word in enumerate(words)
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from extraction.entities import find_entities
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import claim, compiled, retold
+from extraction.offline.patterns.shape import claim, compiled, is_specific, retold
 from extraction.offline.talk import Talk
 from extraction.secrecy import MASK
 from schemas.extraction import ExtractedClaim
@@ -28,22 +28,34 @@ _BARE_ID: Final = compiled(
 _SETTLED: Final = compiled(
     r"\b(?:your|the|his|her|their) (?P<what>(?:[\w'’.&-]+ ){0,8}?[\w'’.&-]+),? (?:is|are|has been|have been|was"
     r"|were)(?: now| all| successfully| successfuly| already| done and)* "
-    r"(?P<state>booked|reserved|confirmed|scheduled|cancell?ed|submitted|updated|placed|shipped|refunded|delivered|rescheduled|completed|unlocked|processed|changed|activated)\b"
+    r"(?P<state>booked|reserved|confirmed|scheduled|cancell?ed|submitted|updated|placed|shipped|refunded"
+    r"|delivered|rescheduled|completed|unlocked|processed|changed|activated)\b"
 )
 _DONE: Final = compiled(
     r"^\W*(?:(?:ok|okay|great|alright|right|perfect|done|sure|excellent|good news|thanks)\b\W*)*I(?:['’]ve"
     r"| have)(?: now| just| successfully| also| already)* "
-    r"(?:booked|reserved|cancell?ed|scheduled|updated|changed|refunded|sent|shipped|placed|submitted|rescheduled|issued|added|opened|created|filed|activated|completed|emailed|e-mailed)\b"
+    r"(?:booked|reserved|cancell?ed|scheduled|updated|changed|refunded|sent|shipped|placed|submitted|rescheduled"
+    r"|issued|added|opened|created|filed|activated|completed|emailed|e-mailed)\b"
 )
 _PAST_START: Final = re.compile(
-    r"^(?:Deployed|Booked|Reserved|Cancelled|Canceled|Refunded|Sent|Shipped|Created|Opened|Updated|Changed|Added|Scheduled|Issued|Closed|Noted|Filed)\b"
+    r"^(?:Deployed|Booked|Reserved|Cancelled|Canceled|Refunded|Sent|Shipped|Created|Opened|Updated|Changed|Added"
+    r"|Scheduled|Issued|Closed|Noted|Filed)\b"
 )
+_BOOKING: Final = compiled(rf"\b(?:{_NOUN}|table|party|event|meeting|viewing|visit|delivery|subscription|rental)\b")
+_POINTED_AT: Final = compiled(r"\b(?:this|that|these|those|it|them|one)\b")
+_TAKEN: Final = compiled(
+    r"\b(?:the|that|this) (?:[\w'’]+ )*(?:venue|restaurant|hotel|inn|place|time|slot|doctor|date|day|club|bar)\b.{0,20}"
+    r"\b(?:booked|reserved|scheduled)\b|\balready (?:booked|reserved|scheduled)\b"
+)
+"""Booked by others: a refusal, no confirmation."""
 _NOT_DONE: Final = compiled(
     r"\b(?:not|n['’]t|unable|cannot|failed|unsuccessful|unfortunately|sorry|if|once|when|would|could|before|after"
     r"|until|let me know)\b"
 )
 _PAID: Final = compiled(
-    r"\b(?:paid|pay|payment|costs?|charged?|owe[sd]?|price|priced|fees?|refund\w*|took|stole|stolen|withdrew|withdrawn|transferr?ed|transfers|subtotal|total|invoiced?|bill(?:ed)?|budget|balance|quote[ds]?|deposit|salary|rent)\b"
+    r"\b(?:paid|pay|payment|costs?|charged?|owe[sd]?|price|priced|fees?|refund\w*|took|stole|stolen|withdrew"
+    r"|withdrawn|transferr?ed|transfers|subtotal|total|invoiced?|bill(?:ed)?|budget|balance|quote[ds]?|deposit"
+    r"|salary|rent)\b"
 )
 _DATE: Final = (
     r"(?:\d{4}-\d\d-\d\d|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow"
@@ -95,7 +107,9 @@ def _all(talk: Talk) -> Iterator[ExtractedClaim]:
 
 def _with_identifier(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]:
     named = {m["id"]: m["noun"].lower() for m in _NAMED_ID.finditer(sentence.text)}
-    codes = (one.raw for one in find_entities(sentence.text) if one.kind == "identifier" and not one.raw.isdigit())
+    codes = (
+        one.raw for one in find_entities(sentence.text) if one.kind == "identifier" and _is_code(one.raw, sentence)
+    )
     found = list(dict.fromkeys([*codes, *named]))
     earlier: tuple[int, ...] = ()
     if not found and sentence.line.is_user and (question := talk.question_before(sentence.line)):
@@ -104,7 +118,7 @@ def _with_identifier(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]
             found, named, earlier = [bare["id"]], {bare["id"]: asked["noun"].lower()}, (question.line.n,)
     if not found:
         return
-    text = _statement(sentence) if not earlier else ""
+    text = None if earlier else _statement(sentence)
     if not text:
         listed = ", ".join(f"{named[i].rstrip('s')} {i}" if i in named else i for i in found)
         verb = "asked about" if sentence.is_question else "gave" if earlier else "spoke of"
@@ -120,20 +134,33 @@ def _with_identifier(talk: Talk, sentence: Sentence) -> Iterator[ExtractedClaim]
         yield made
 
 
-def _statement(sentence: Sentence) -> str:
-    """Return what the sentence states, retold; empty when it states nothing that stands by itself."""
-    if sentence.is_question or MASK in sentence.text or len(sentence.text.split()) < 4:
-        return ""
+def _is_code(raw: str, sentence: Sentence) -> bool:
+    """Whether an identifier may be that of an order: written as a code, or where an order is spoken of."""
+    is_code = re.search(r"[A-Z-]", raw) and not re.search(r"[a-z]{3}", raw)
+    return not raw.isdigit() and bool(is_code or _BOOKING.search(sentence.text))
+
+
+def _statement(sentence: Sentence) -> str | None:
+    """Return what the sentence states, retold; None when it states nothing that stands by itself."""
+    whole = re.match(r".*", sentence.text)
+    if sentence.is_question or MASK in sentence.text or len(sentence.text.split()) < 4 or not whole:
+        return None
     if sentence.line.is_agent and _PAST_START.match(sentence.text):
         return f"The agent {sentence.text[0].lower()}{sentence.text[1:].rstrip('.')}."
-    return "" if _SUBJECTLESS.match(sentence.text) else retold(sentence)
+    return None if _SUBJECTLESS.match(sentence.text) or not sentence.is_own(whole) else retold(sentence)
 
 
 def _settled(sentence: Sentence) -> Iterator[ExtractedClaim]:
+    """What the agent says is done. It is kept with the orders only when it says which order or booking that is."""
     match = _DONE.search(sentence.text) or _SETTLED.search(sentence.text)
-    if match is None or sentence.is_question or _NOT_DONE.search(sentence.text):
+    if match is None or sentence.is_question or _NOT_DONE.search(sentence.text) or _TAKEN.search(sentence.text):
         return
-    if made := claim(sentence, "fact", "order.id", retold(sentence), match=match, confidence=0.85):
+    text = retold(sentence)
+    if text is None or (_POINTED_AT.search(text) and not is_specific(text)):
+        return
+    is_named = _BOOKING.search(text) is not None and is_specific(text)
+    key = "order.id" if is_named else "other.confirmed"
+    if made := claim(sentence, "fact", key, text, match=match, confidence=0.85, durable=is_named):
         yield made
 
 

@@ -10,13 +10,17 @@ from extraction.offline.talk import Talk
 from schemas.extraction import ClaimKind, ExtractedClaim
 
 _KIN: Final = (
-    r"(?:(?:step|grand|great-grand|half-)?(?:mother|father|son|daughter|sister|brother|child|parents)|mom|mum|dad|wife|husband|spouse|partner|fianc[eé]e?|"
-    r"girlfriend|boyfriend|kid|baby|twins?|niece|nephew|aunt|uncle|cousin|grandma|grandpa|(?:mother|father|sister|brother|son|daughter)-in-law)"
+    r"(?:(?:step|grand|great-grand|half-)?(?:mother|father|son|daughter|sister|brother|child|parents)|mom|mum|dad"
+    r"|wife|husband|spouse|partner|fianc[eé]e?|"
+    r"girlfriend|boyfriend|kid|baby|twins?|niece|nephew|aunt|uncle|cousin|grandma|grandpa|(?:mother|father|sister"
+    r"|brother|son|daughter)-in-law)"
 )
 _OTHERS: Final = (
     r"(?:friend|colleague|coworker|co-worker|boss|manager|neighbou?r|roommate|flatmate|landlord"
     r"|doctor|lawyer|assistant|teammate)"
 )
+_AGED: Final = r"(?:(?:little|young|older|younger|teenage|grown-up|adult|big) )?"
+_CHILD: Final = r"(?:son|daughter|child|kid|brother|sister|niece|nephew|grandchild|grandson|granddaughter|twin)"
 _PET: Final = (
     r"(?:dog|cat|puppy|kitten|hamster|rabbit|horse|parrot|goldfish|turtle|tortoise|guinea pig|bird|snake|lizard|pony)"
 )
@@ -104,8 +108,12 @@ _CALLED: Final = (
         rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET})(?:['’]s name is| is called| is named|,? (?:who is )?called"
         rf"|,? named| called) (?-i:(?P<name>{NAME}))"
     ),
-    compiled(rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET}),? (?-i:(?P<name>[A-ZÀ-Þ][a-zà-ÿ'’-]+))(?!['’]s\b)\b"),
+    compiled(
+        rf"\bmy (?P<kin>{_KIN}|{_OTHERS}|{_PET}),? (?-i:(?P<name>[A-ZÀ-Þ][a-zà-ÿ'’-]+(?:"
+        rf" [A-ZÀ-Þ][a-zà-ÿ'’-]+)?))(?!['’]s\b)\b"
+    ),
 )
+_ONE: Final = frozenset({"a", "an", "one", "1"})
 _HAS_PET: Final = compiled(
     r"\bI(?:['’]ve| have)?(?: also| just)? (?:have|own|got|adopted"
     rf"|keep)\b(?:[^.;!?]{{0,40}}? and)? (?P<count>{_NUMBER}) (?P<what>(?:[\w-]+ ){{0,2}}?{_PET}s?)\b"
@@ -130,11 +138,11 @@ PATTERNS: Final = (
         "fact",
         "family",
         compiled(
-            rf"\bI(?:['’]ve| have)(?: got)? (?P<count>{_NUMBER}) (?P<what>(?:little |young |older |younger "
-            r"|teenage |grown-up |adult )?(?:son|daughter|child|children|kid|brother|sister|niece|nephew"
-            r"|grandchild|grandchildren|grandson|granddaughter|twin)s?)\b(?! (?:named|called))"
+            rf"\bI(?:['’]ve| have)(?: got)? (?:(?P<count>an?|one|1) (?P<what>{_AGED}{_CHILD})"
+            rf"|(?P<counts>(?!1\b){_NUMBER})"
+            rf" (?P<whats>{_AGED}(?:{_CHILD}s|(?:grand)?children)))\b(?! (?:named|called))"
         ),
-        "{who} has {count} {what}.",
+        "{who} has {count}{counts} {what}{whats}.",
         0.85,
     ),
     Pattern(
@@ -150,7 +158,7 @@ PATTERNS: Final = (
         "fact",
         "possession",
         compiled(
-            r"\bI (?:drive|own) (?P<thing>an? (?:[\w-]+ ){0,3}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|so|that"
+            r"\bI own (?P<thing>an? (?:[\w-]+ ){0,3}?[\w-]+)(?=\s*(?:[.,;!?()]|$)|\s(?:and|but|so|that"
             r"|which|with)\b)"
         ),
         "{who} owns {thing}.",
@@ -169,7 +177,7 @@ _RELATED: Final = (
 """What somebody else in the room says of their tie to the user."""
 _POSSESSIVE: Final = re.compile(r"['’]s$")
 _PRONOUNISH: Final = frozenset(
-    "i and but is was will so because please can could would then this that the in on at for a an".split()
+    "the i and but is was will so because please can could would then this that the in on at for a an".split()
 )
 
 _ASKS_WHO: Final = compiled(r"\b(?:are|is|was) (?:you|he|she|this|that|it)\W*$")
@@ -210,7 +218,7 @@ def _called(sentence: Sentence) -> Iterator[ExtractedClaim]:
     for regex in _CALLED:
         for match in regex.finditer(sentence.text):
             name = _POSSESSIVE.sub("", match["name"].strip())
-            if name.lower() in _PRONOUNISH or _is_doubtful(sentence, match):
+            if name.split(" ", 1)[0].lower() in _PRONOUNISH or _is_doubtful(sentence, match):
                 continue
             kin = match["kin"].lower()
             key = "possession" if re.fullmatch(_PET, kin) else "family" if re.fullmatch(_KIN, kin) else "other.person"
@@ -233,6 +241,8 @@ def _pets(sentence: Sentence) -> Iterator[ExtractedClaim]:
     match = _HAS_PET.search(sentence.text)
     if match and sentence.asserts(match):
         called = f" called {match['name']}" if match["name"] else ""
+        if (match["count"].lower() in _ONE) == match["what"].endswith("s"):
+            return  # "two dog" is garbled
         text = f"The user has {match['count'].lower()} {match['what']}{called}."
         if made := claim(sentence, "fact", "possession", text, match=match, confidence=0.9):
             yield made

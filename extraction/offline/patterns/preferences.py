@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from extraction.offline.patterns.shape import STOP, THING, Pattern, apply, compiled
+from extraction.offline.patterns.shape import THING, Pattern, apply, compiled
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
@@ -12,8 +12,10 @@ _EVER: Final = (
     r"|now|personally|so|simply|particularly) )*"
 )
 _LANGUAGES: Final = (
-    r"(?P<language>English|German|French|Spanish|Italian|Portuguese|Dutch|Polish|Russian|Ukrainian|Turkish|Arabic|Hebrew|Hindi|Bengali|Chinese|"
-    r"Mandarin|Cantonese|Japanese|Korean|Vietnamese|Thai|Swedish|Norwegian|Danish|Finnish|Greek|Czech|Slovak|Hungarian|Romanian|Bulgarian|"
+    r"(?P<language>English|German|French|Spanish|Italian|Portuguese|Dutch|Polish|Russian|Ukrainian|Turkish|Arabic"
+    r"|Hebrew|Hindi|Bengali|Chinese|"
+    r"Mandarin|Cantonese|Japanese|Korean|Vietnamese|Thai|Swedish|Norwegian|Danish|Finnish|Greek|Czech|Slovak"
+    r"|Hungarian|Romanian|Bulgarian|"
     r"Croatian|Serbian|Catalan|Welsh|Irish|Indonesian|Malay|Tamil|Urdu|Persian|Farsi|Swahili|Esperanto)"
 )
 _DIETS: Final = (
@@ -33,6 +35,28 @@ _STYLE: Final = (
 _NOT_LIKED: Final = (
     r"(?!to (?:be called|go by)\b|(?:the |a |an )?(?:answer|repl(?:y|ies)|e-?mail|phone|text)s?\b|not\b|if\b)"
 )
+_PASTIMES: Final = (
+    r"(?:dance|knit|cook|bake|read|swim|hike|run|jog|walk|sing|paint|draw|garden|ski|surf|fish|hunt|camp|climb"
+    r"|cycle|travel|sleep"
+    r"|laugh|win|party|write|study|learn|meditate|exercise|shop|relax|listen|collect|experiment|explore|try all"
+    r"|show up|believe|sit"
+    r"|stay up|get up|eat|drink|watch)\b"
+)
+_NOT_ASKED: Final = (
+    rf"(?!to (?!{_PASTIMES}))(?![^.,;!?]*\b(?:now|today|tonight|tomorrow|asap|please)\b(?! and then))"
+    r"(?!(?:an?|some|the|my|your|one|two|\d+|directions|help|information|info)\b[^.,;!?]*\b(?:table|room|ride"
+    r"|flight|reservation"
+    r"|appointment|tickets?|meeting|viewing|taxi|cab|directions|refund|booking|receipt|copy|help|list|quote"
+    r"|seats?)\b(?! seats?\b))"
+)
+"""A polite request ("I like to book a flight", "I like a table") is no standing preference; a pastime is."""
+_NOT_NOW: Final = (
+    r"(?!.*\b(?:on|at|for) (?:the )?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|the (?:\d+\w*|cost|price|one|first"
+    r"|second|last|other)\b"
+    r"|to (?:book|reserve|go with|be (?:called|contacted|reached)|cancel|take|use|schedule|leave|depart|get|have"
+    r"|see|make)\b)"
+)
+"""A choice within this conversation ("I prefer the flight on the 29th") is no standing preference, either."""
 
 PATTERNS: Final = (
     Pattern(
@@ -166,19 +190,24 @@ PATTERNS: Final = (
         "preference",
         "favorite",
         compiled(
-            rf"\bmy (?:all-time |absolute |personal )?(?P<thing>favou?rite [^.,;!?()]{{2,40}}?) (?:is"
-            rf"|are) (?P<value>(?!that|this|it|not|there|gone|closed){THING})"
+            rf"\bmy (?:all-time |absolute |personal )?(?P<thing>favou?rite(?! (?:if|even|so|when|because|and|but"
+            rf"|of)\b)(?: [\w'’-]+){{1,4}}?)"
+            rf" (?P<verb>is|are) (?P<value>(?!that\b|this\b|it\b|not\b|there\b|gone\b|closed\b|what\b){THING})"
         ),
-        "{who}'s {thing} is {value}.",
+        "{who}'s {thing} {verb} {value}.",
     ),
     Pattern(
         "preference",
         "favorite",
         compiled(
-            rf"\b(?:(?-i:(?P<value>(?:The )?[A-Z]\w+(?: [A-Z]\w+){{0,3}}))) (?:is|are) my (?:all-time |absolute "
-            rf"|personal )?favou?rite(?P<what> [^.,;!?()]{{2,30}}?{STOP})?"
+            r"(?:^|[,;:]\s)\W*(?:(?:and|but|yes|oh|well|also|great|ok|okay)\b\W*)*"
+            r"(?-i:(?P<value>(?!And\b|But\b|It\b|They\b|That\b|This\b|Those\b|These\b)[A-Z]\w+(?:(?: and)?"
+            r" [A-Z]\w+){0,4}))"
+            r" (?P<verb>is|are) my (?:all-time |absolute |personal )?favou?rite(?P<many>s?)"
+            r"(?P<what>(?: (?!if\b|even\b|so\b|when\b|because\b|and\b|but\b|of\b)[\w'’-]+){0,4}?)(?=\s*(?:[.,;!?]"
+            r"|$|\s(?:and|so|because)\b))"
         ),
-        "{value} is {inside}'s favourite{what}.",
+        "{value} {verb} {inside}'s favourite{many}{what}.",
     ),
     Pattern(
         "preference",
@@ -193,25 +222,43 @@ PATTERNS: Final = (
     Pattern(
         "preference",
         "likes",
-        compiled(rf"\bI {_EVER}prefer {_NOT_LIKED}(?P<thing>{THING}(?: (?:to|over|than) {THING})?)"),
+        compiled(rf"\bI {_EVER}prefer {_NOT_LIKED}{_NOT_NOW}(?P<thing>{THING}(?: (?:to|over|than) {THING})?)"),
         "{who} prefers {thing}.",
     ),
     Pattern(
         "preference",
         "likes",
-        compiled(rf"\bI {_EVER}(?:like|love|enjoy|adore) {_NOT_LIKED}(?P<thing>{THING})"),
+        compiled(
+            rf"\bI {_EVER}(?:like|love|enjoy|adore) {_NOT_LIKED}{_NOT_ASKED}(?P<thing>{THING}(?: (?:more|better)"
+            rf" than {THING})?)"
+        ),
         "{who} likes {thing}.",
     ),
     Pattern(
         "preference",
         "dislikes",
-        compiled(rf"\bI {_EVER}(?:hate|dislike|detest|loathe|can['’]t stand|cannot stand|despise) (?P<thing>{THING})"),
+        compiled(rf"\bI {_EVER}hate to (?P<thing>(?!be\b|say\b|ask\b|bother\b|tell\b|see\b|do\b|admit\b){THING})"),
+        "{who} hates to {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "dislikes",
+        compiled(
+            rf"\bI {_EVER}(?:hate|dislike|detest|loathe|can['’]?t stand|cannot stand|despise)"
+            rf" (?P<thing>(?!to\b){THING})"
+        ),
         "{who} dislikes {thing}.",
     ),
     Pattern(
         "preference",
         "dislikes",
-        compiled(rf"\bI {_EVER}(?:don['’]?t|do not) {_EVER}(?:like|enjoy|care for) (?P<thing>{THING})"),
+        compiled(rf"\bI {_EVER}(?:don['’]?t|do not) {_EVER}like to (?P<thing>(?!be\b){THING})"),
+        "{who} does not like to {thing}.",
+    ),
+    Pattern(
+        "preference",
+        "dislikes",
+        compiled(rf"\bI {_EVER}(?:don['’]?t|do not) {_EVER}(?:like|enjoy|care for) (?P<thing>(?!to\b){THING})"),
         "{who} dislikes {thing}.",
     ),
     Pattern(

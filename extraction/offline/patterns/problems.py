@@ -33,6 +33,7 @@ _SUSPICIOUS: Final = compiled(
     r"\b(?:there(?:['’]s| is| has been| have been| was)|I(?:['’]ve| have)? (?:noticed|seen|see)) (?:some "
     r"|a lot of |been )?suspicious (?:behaviou?r|activity|charges?|transactions?)\b"
 )
+_POINTS: Final = compiled(r"\b(?:it|them|this|that one|those)\b")
 _ALL: Final = (_BROKEN, _CANNOT, _LOST, _ROBBED, _SUSPICIOUS)
 
 
@@ -47,7 +48,10 @@ def _trouble(sentence: Sentence) -> ExtractedClaim | None:
     for regex in _ALL:
         match = regex.search(sentence.text)
         if match and sentence.asserts(match) and not _has_identifier(sentence):
-            return claim(sentence, "fact", "problem", retold(sentence), match=match, confidence=0.8)
+            text = retold(sentence) or retold(sentence, match)
+            if text and (points := _POINTS.search(text)) and "'s " not in text[: points.start()]:
+                return None  # "used it": what, only the sentence before tells
+            return claim(sentence, "fact", "problem", text, match=match, confidence=0.8)
     return None
 
 
