@@ -8,6 +8,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 
+import structlog
 from bytewax.outputs import DynamicSink
 
 from extraction.prompt import PROMPT_VERSION
@@ -29,6 +30,8 @@ from schemas.detect import Place
 from schemas.message import Message
 from schemas.settings import Settings
 from schemas.version import SCHEMA_VERSION
+
+log = structlog.get_logger(__name__)
 
 FROM_KAFKA = "kafka"
 
@@ -84,6 +87,8 @@ def opened(job: Job) -> Iterator[Services]:
         quiet_time.polled(partition, drained=drained)
 
     metrics.build_info.labels(version("strandline"), PROMPT_VERSION, str(SCHEMA_VERSION)).set(1)
+    if not settings.sessions.has_ceiling:
+        log.warning("a session may hold any number of events: set sessions.checkpoint_events or checkpoint_chars")
     with ExitStack() as stack:
         source = _source(job, polled, stack)
         checks: dict[str, Callable[[], object]] = {}

@@ -3,6 +3,7 @@
 One entry a scope, so it is bounded by `store.max_collections`, as the store is.
 """
 
+import threading
 from collections import Counter
 
 from operators.metrics import Metrics
@@ -15,12 +16,17 @@ class Census:
     def __init__(self, metrics: Metrics) -> None:
         """Keep the gauges of `metrics` at what is counted here."""
         self._metrics = metrics
+        self._lock = threading.Lock()
         self._banks: dict[Scope, tuple[dict[str, int], dict[str, int]]] = {}
         self.statuses: Counter[str] = Counter()
         self.active: Counter[str] = Counter()
 
     def note(self, scope: Scope, statuses: dict[str, int], active: dict[str, int]) -> None:
         """Take in the state of one bank in place of what was known of it."""
+        with self._lock:
+            self._note(scope, statuses, active)
+
+    def _note(self, scope: Scope, statuses: dict[str, int], active: dict[str, int]) -> None:
         old_statuses, old_active = self._banks.get(scope, ({}, {}))
         self._banks[scope] = (statuses, active)
         self.statuses.subtract(old_statuses)

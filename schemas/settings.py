@@ -190,6 +190,11 @@ class SessionSettings(Section):
     )
     min_events: int = Field(default=1, ge=1, le=1_000_000, description="a slice with fewer is skipped as `few_events`")
 
+    @property
+    def has_ceiling(self) -> bool:
+        """Whether the events pending in one session are bounded, whatever a sender does."""
+        return self.checkpoint_events is not None or self.checkpoint_chars is not None
+
     @model_validator(mode="after")
     def _possible(self) -> "SessionSettings":
         triggers = (self.idle_after_s, self.checkpoint_events, self.checkpoint_chars, self.checkpoint_age_s)

@@ -1,13 +1,18 @@
 """The HTTP edge: a threading server on the loopback interface."""
 
 import json
+import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from types import TracebackType
 from typing import Any, Final, Self
 
+import structlog
+
 from extraction.offline.protocol import RequestError, complete, models
+
+log = structlog.get_logger(__name__)
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 _IDLE_CONNECTION_S: Final = 300.0
@@ -63,6 +68,11 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     allow_reuse_address = True
     request_queue_size = 256
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that went away, as one does whose run was stopped; a fault of ours is logged."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            log.exception("a request to the offline model failed")
 
 
 class _Handler(BaseHTTPRequestHandler):
