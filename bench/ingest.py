@@ -142,15 +142,15 @@ def broker(asked: str) -> Iterator[str]:
         yield asked
         return
     sys.path.insert(0, str(ROOT / "tests"))
-    from infra.apache_kafka import KafkaNotToBeHad, start  # noqa: PLC0415
+    from infra.apache_kafka import Broker, KafkaNotToBeHad  # noqa: PLC0415
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-kafka-")))
         try:
-            running = stack.enter_context(start(folder))
+            running = stack.enter_context(Broker(folder))
         except KafkaNotToBeHad as error:
             sys.exit(f"no Apache Kafka: {error}")
-        yield running.bootstrap
+        yield running.where.bootstrap
 
 
 def main() -> None:

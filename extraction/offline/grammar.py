@@ -24,10 +24,13 @@ _DISAGREES: Final = re.compile(
     r"|\bthe user (?:have|are|am|do|don['’]t|haven['’]t|were)\b",
 )
 _SPLICED: Final = re.compile(
-    r",\s+(?:there|it|they|he|she|this|that)(?:['’]s|['’]re| (?:is|are|was|were|has|have|had|will))\b"
+    r",\s+some(?:one|body) "
+    r"|,\s+(?:there|it|they|he|she|this|that)(?:['’]s|['’]re| (?:is|are|was|were|has|have|had|will))\b"
     r"|\s[-–—]+\s(?:the|but|and|can|it|he|she|they|that|this|there)\b",
     re.I,
 )
+_LED_IN: Final = re.compile(r"\b(?:before|after|when|while|if|once|until) [^,]+$")
+"""What ends in a subordinate clause leads on to the clause after the comma."""
 _GARBLED: Final = re.compile(
     r"\b(?:has|have|had) (?:took|stole|went|saw|did|gave|wrote|spoke|chose|broke|withdrew|came|drew)\b"
     r"|\bsome(?:one|body) (?:withdraw|steal|take|transfer|use|charge|make|do|have|get)\b"
@@ -54,7 +57,8 @@ def is_sentence(text: str) -> bool:
         return False
     if _SUBORDINATE.match(text):
         return True
-    return not _SPLICED.search(text) and not any(_runs_on(found, text) for found in _MAIN.finditer(text))
+    spliced = any(not _LED_IN.search(text[: found.start()]) for found in _SPLICED.finditer(text))
+    return not spliced and not any(_runs_on(found, text) for found in _MAIN.finditer(text))
 
 
 def _has_subject_and_verb(text: str) -> bool:
@@ -72,7 +76,8 @@ def _has_subject_and_verb(text: str) -> bool:
         rest = [word for word in words[2:] if word not in ADVERBS]
         return bool(rest) and is_finite(rest[0])
     for index, word in enumerate(words[1:], 1):
-        if is_finite(word) and words[index - 1] not in ("not", "to", "been"):
+        is_verb = is_finite(word) and not (word.endswith("ed") and index == len(words) - 1)
+        if is_verb and words[index - 1] not in ("not", "to", "been"):
             return index > 1 or words[0] not in ("the", "a", "an", "and", "or", "but", "of")
     return False
 

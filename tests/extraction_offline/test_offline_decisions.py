@@ -94,6 +94,7 @@ def test_promise_under_a_condition_says_so() -> None:
         ("Can you send some, please?", []),
         ('"I need a taxi", said my boss.', []),
         ("I want to organize a party for your friend Eva.", []),
+        ("I need to get some Vitamin D.", ["The user wants to get some Vitamin D."]),
         ("I want to celebrate.", ["The user wants to celebrate."]),
     ],
 )

@@ -19,6 +19,11 @@ def test_order_only_asked_about_is_named() -> None:
     assert texts("user: Also where is B-2040?", key="order.id") == ["The user asked about B-2040."]
 
 
+def test_order_that_another_speaks_of_is_only_named() -> None:
+    found = texts("user: My order A-1001 is late, said my boss.", key="order.id")
+    assert found == ["The user spoke of order A-1001."]
+
+
 def test_what_the_agent_says_of_an_order_spares_the_bare_mention() -> None:
     found = texts(
         "user: Day 0: deploy svc-0 to eu-west, ticket OPS-500",
@@ -133,3 +138,7 @@ def test_where_systems_run() -> None:
 def test_troubles_are_retold() -> None:
     assert texts("user: I can't log in to the portal.", key="problem") == ["The user can't log in to the portal."]
     assert texts("user: What if my AC is not working?", key="problem") == []
+    said = "I lost my card and before I could cancel it, somebody stole $300 from me."
+    told = "The user lost the user's card and before the user could cancel it, somebody stole $300 from the user."
+    assert texts(f"user: {said}", key="problem") == [told]
+    assert texts("user: I lost my card, someone took $300", key="problem") == ["The user lost the user's card."]

@@ -1,8 +1,11 @@
 """The protocol, over real HTTP and through the client that the project uses."""
 
 import json
+import socket
+import struct
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -148,3 +151,14 @@ def test_taken_port_is_told_and_wrong_usage_too(model: OfflineModel) -> None:
     assert taken.returncode == 1
     assert port in taken.stderr
     assert run("many").returncode == 2
+
+
+def test_a_client_that_goes_away_leaves_no_traceback(capfd):
+    with OfflineModel() as model:
+        port = int(model.base_url.rsplit(":", 1)[1].split("/")[0])
+        client = socket.create_connection(("127.0.0.1", port))
+        client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 100\r\n\r\nhalf")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+        time.sleep(0.3)
+    assert capfd.readouterr().err == ""

@@ -82,7 +82,7 @@ _NO_GOAL: Final = compiled(
 )
 _TAIL: Final = compiled(
     r"(?:,? (?:please|thanks|thank you|for me|asap|as soon as possible|if possible|if (?:you|i|we) (?:can|could"
-    r"|may)|[b-hj-z]))+\s*$"
+    r"|may)|(?-i:[b-hj-z])))+\s*$"
 )
 _SUPPOSED: Final = re.compile(r"\b(?:if|don't|do not|didn't|never|no longer|when)\b[^.,;]*$", re.I)
 _UNCLEAR: Final = compiled(

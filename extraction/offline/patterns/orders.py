@@ -6,7 +6,7 @@ from typing import Final
 
 from extraction.entities import find_entities
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import claim, compiled, is_specific, retold
+from extraction.offline.patterns.shape import claim, compiled, is_specific, points_back, retold
 from extraction.offline.talk import Talk
 from extraction.secrecy import MASK
 from schemas.extraction import ExtractedClaim
@@ -142,12 +142,12 @@ def _is_code(raw: str, sentence: Sentence) -> bool:
 
 def _statement(sentence: Sentence) -> str | None:
     """Return what the sentence states, retold; None when it states nothing that stands by itself."""
-    whole = re.match(r".*", sentence.text)
-    if sentence.is_question or MASK in sentence.text or len(sentence.text.split()) < 4 or not whole:
+    start = re.match(r"\S+", sentence.text)
+    if sentence.is_question or MASK in sentence.text or len(sentence.text.split()) < 4 or not start:
         return None
     if sentence.line.is_agent and _PAST_START.match(sentence.text):
         return f"The agent {sentence.text[0].lower()}{sentence.text[1:].rstrip('.')}."
-    return None if _SUBJECTLESS.match(sentence.text) or not sentence.is_own(whole) else retold(sentence)
+    return None if _SUBJECTLESS.match(sentence.text) or not sentence.is_own(start) else retold(sentence)
 
 
 def _settled(sentence: Sentence) -> Iterator[ExtractedClaim]:
@@ -173,7 +173,10 @@ def _amounts(sentence: Sentence) -> Iterator[ExtractedClaim]:
         or _DOUBT.search(sentence.text)
     ):
         return
-    if made := claim(sentence, "fact", "payment.amount", retold(sentence), match=match, confidence=0.8):
+    text = retold(sentence)
+    if text is None or points_back(text):
+        return
+    if made := claim(sentence, "fact", "payment.amount", text, match=match, confidence=0.8):
         yield made
 
 

@@ -51,7 +51,8 @@ _NOT_ASKED: Final = (
 )
 """A polite request ("I like to book a flight", "I like a table") is no standing preference; a pastime is."""
 _NOT_NOW: Final = (
-    r"(?!.*\b(?:on|at|for) (?:the )?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|the (?:\d+\w*|cost|price|one|first"
+    r"(?!.*\b(?:on|at|for) (?:the )?(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|the (?:\d+\w*|cost|price"
+    r"|one|first"
     r"|second|last|other)\b"
     r"|to (?:book|reserve|go with|be (?:called|contacted|reached)|cancel|take|use|schedule|leave|depart|get|have"
     r"|see|make)\b)"

@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.entities import find_entities
 from extraction.offline.language import Sentence
-from extraction.offline.patterns.shape import claim, compiled, retold
+from extraction.offline.patterns.shape import claim, compiled, points_back, retold
 from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
@@ -33,7 +33,6 @@ _SUSPICIOUS: Final = compiled(
     r"\b(?:there(?:['’]s| is| has been| have been| was)|I(?:['’]ve| have)? (?:noticed|seen|see)) (?:some "
     r"|a lot of |been )?suspicious (?:behaviou?r|activity|charges?|transactions?)\b"
 )
-_POINTS: Final = compiled(r"\b(?:it|them|this|that one|those)\b")
 _ALL: Final = (_BROKEN, _CANNOT, _LOST, _ROBBED, _SUSPICIOUS)
 
 
@@ -49,8 +48,8 @@ def _trouble(sentence: Sentence) -> ExtractedClaim | None:
         match = regex.search(sentence.text)
         if match and sentence.asserts(match) and not _has_identifier(sentence):
             text = retold(sentence) or retold(sentence, match)
-            if text and (points := _POINTS.search(text)) and "'s " not in text[: points.start()]:
-                return None  # "used it": what, only the sentence before tells
+            if text and points_back(text):
+                return None
             return claim(sentence, "fact", "problem", text, match=match, confidence=0.8)
     return None
 

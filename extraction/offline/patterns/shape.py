@@ -99,6 +99,7 @@ _WEEKDAY: Final = re.compile(
 )
 _ISO_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _DAYS_AWAY: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_BACK: Final = re.compile(r"\b(?:used|with|from|cancel|stole|took|report|of|found|in) (?:it|them|those)\b", re.I)
 _DOUBLE_STOP: Final = re.compile(r"(?<!\.)\.\.$")
 _MAX_WORDS: Final = 10
 _MAX_TEXT: Final = 300
@@ -228,6 +229,12 @@ def is_nameable(thing: str) -> bool:
 def is_specific(text: str) -> bool:
     """Whether `text` says which one: by a number, a time or a proper name."""
     return _SPECIFIC.search(text) is not None
+
+
+def points_back(text: str) -> bool:
+    """Whether `text` speaks of an "it" that only an earlier sentence names: nothing before it is the user's."""
+    pronoun = _BACK.search(text)
+    return pronoun is not None and "'s " not in text[: pronoun.start()]
 
 
 def is_whole(phrase: str) -> bool:
