@@ -28,7 +28,8 @@ from schemas.scope import Scope
 from schemas.settings import DecodeSettings
 
 _SCOPES_KEPT = 10_000
-"""Scopes whose key is kept at hand; making one costs more than looking it up."""
+"""Scopes whose key is kept at hand, for making one costs more than looking it up; and sessions whose newest borrowed
+time is."""
 
 
 class Invalid(msgspec.Struct, frozen=True, gc=False):
@@ -169,6 +170,7 @@ class Decoder:
         self._metrics = metrics
         self._place_of = place_of
         self._scopes: dict[tuple[str, str], tuple[str, Scope]] = {}
+        self._borrowed: dict[tuple[str, str], int] = {}
 
     def __call__(self, messages: list[Message]) -> list[tuple[str, SessionItem] | Invalid]:
         """Return what `messages` hold, in their order, then a tick for every key whose time has come."""
@@ -213,15 +215,24 @@ class Decoder:
     def _stamped(self, found: Found, partition: int) -> tuple[str, SessionItem]:
         """Put the stream time on an event; one with a borrowed time takes part in it but does not move it on.
 
-        The record's time of a backfill is today: taken for stream time it would make every session of the past idle.
+        The record's time of a backfill is today: taken for stream time it would make every session of the past idle. Of
+        several in one session each is a millisecond after the one before, for equal times would be put in order of ids.
         """
         key, scope = self._scope(found.scope.app, found.scope.user)
         event, stream_ms = found.event, self._stream_time.now(partition)
         if event is not None and not found.borrowed_time:
             stream_ms = self._stream_time.advance(partition, event.ts_ms)
-        elif event is not None and 0 < stream_ms < event.ts_ms:
-            event = msgspec.structs.replace(event, ts_ms=stream_ms)
+        elif event is not None:
+            borrowed_ms = min(event.ts_ms, stream_ms + 1) if stream_ms else event.ts_ms
+            event = msgspec.structs.replace(event, ts_ms=self._after_last(key, found.session_id, borrowed_ms))
         return key, SessionEvent(scope, found.session_id, event, partition, stream_ms, found.no_memory)
+
+    def _after_last(self, key: str, session_id: str, borrowed_ms: int) -> int:
+        if len(self._borrowed) >= _SCOPES_KEPT:
+            self._borrowed.clear()
+        last_ms = self._borrowed.get((key, session_id), -1)
+        self._borrowed[key, session_id] = ts_ms = max(borrowed_ms, last_ms + 1)
+        return ts_ms
 
     def _stamped_control(self, found: FoundControl, message: Message) -> SessionControl:
         """Give a control without a time the stream time where the input has no record time: a file is read later."""

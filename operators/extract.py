@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
-from memory.errors import StoreUnavailable
 from operators.metrics import Metrics
+from operators.store_wait import repeated
 from schemas.claim import Claim
 from schemas.controls import Control
 from schemas.outcome import ExtractionOutcome, Outcome
@@ -122,15 +122,12 @@ class SliceCall:
         return tuple(sorted(kept, key=lambda claim: (claim.observed_at_ms, claim.id))[-self._context_lines :])
 
     def _read(self, scope: Scope, session_id: str) -> list[Claim]:
-        recent = self._recent.get((scope, session_id), ())
-        for wait_s in _READ_WAITS_S:
-            try:
-                stored = self._record.claims_of(scope, session_id)
-                return list({claim.id: claim for claim in (*stored, *self._record.allowed(scope, recent))}.values())
-            except StoreUnavailable as exc:
-                log.warning("store unavailable, reading the record again", wait_s=wait_s, error=str(exc))
-                time.sleep(wait_s)
-        return self._record.claims_of(scope, session_id)
+        def read() -> list[Claim]:
+            stored = self._record.claims_of(scope, session_id)
+            recent = self._record.allowed(scope, self._recent.get((scope, session_id), ()))
+            return list({claim.id: claim for claim in (*stored, *recent)}.values())
+
+        return repeated(read, _READ_WAITS_S)
 
 
 def _bound(kept: OrderedDict[tuple[Scope, str], Any]) -> None:

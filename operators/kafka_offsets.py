@@ -37,7 +37,6 @@ class GroupOffsets:
 
     def __init__(self, kafka: KafkaSettings, topic: Topic) -> None:
         """Start the thread; it connects when it first has something to do."""
-        self.failures = 0
         self.fault: KafkaProblem | None = None
         self._kafka = kafka
         self._topic = topic
@@ -130,7 +129,6 @@ class GroupOffsets:
 
     def _failed(self, reason: str) -> None:
         """Count it; a single failure is no news, for a new cluster first makes its topic of offsets."""
-        self.failures += 1
         self._in_a_row += 1
         if self._in_a_row == _TELL_AFTER:
             log.warning("group %s: offsets not committed, reading goes on: %s", self._kafka.group, reason)

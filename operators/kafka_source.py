@@ -120,11 +120,6 @@ class KafkaSource(FixedPartitionedSource[Message, Position]):
         self._reader: Reader | None = None
         self._offsets: GroupOffsets | None = None
 
-    @property
-    def commit_failures(self) -> int:
-        """How often committing to the group failed; reading went on."""
-        return self._offsets.failures if self._offsets else 0
-
     @override
     def list_parts(self) -> list[str]:
         index, count = self._share

@@ -4,15 +4,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-import structlog
 from bytewax.outputs import DynamicSink, StatelessSinkPartition
 
 from memory.bank import WriteReport
-from memory.errors import EmbeddingUnavailable, StoreUnavailable
 from memory.privacy import Receipt
 from operators.census import Census
 from operators.extract import Extracted
 from operators.metrics import Metrics
+from operators.store_wait import repeated
 from schemas.controls import Control
 from schemas.outcome import Outcome
 from schemas.scope import Scope
@@ -21,8 +20,6 @@ _RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Waits between tries while the store is away: about a minute, then the process ends and resumes at its next start."""
 
 T = TypeVar("T")
-
-log = structlog.get_logger(__name__)
 
 
 class WritableBank(Protocol):
@@ -117,12 +114,4 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
             self._metrics.dropped.labels("forgotten").inc(report.refused)
 
     def _retried(self, work: Callable[[], T]) -> T:
-        """Do `work`, again after a wait while the store or the embeddings are away: every write may be repeated."""
-        for wait_s in _RETRY_WAITS_S:
-            try:
-                return work()
-            except (StoreUnavailable, EmbeddingUnavailable) as exc:
-                log.warning("store unavailable, trying again", wait_s=wait_s, error=str(exc))
-                self._beat()
-                time.sleep(wait_s)
-        return work()
+        return repeated(work, _RETRY_WAITS_S, self._beat)

@@ -144,7 +144,18 @@ def test_an_event_without_its_own_time_does_not_move_stream_time():
     old = 1_600_000_000_000
     timeless, broken = event(id="b", timestamp=None), event(id="c", timestamp=253_402_300_799_000)
     items = decoder()[0](messages_of(envelope(event(timestamp=old)), envelope(timeless), envelope(broken)))
-    assert [(item.stream_ms, item.event.ts_ms) for _, item in items] == [(old, old)] * 3
+    assert [(item.stream_ms, item.event.ts_ms) for _, item in items] == [(old, old), (old, old + 1), (old, old + 2)]
+
+
+def test_events_without_times_keep_the_order_in_which_they_were_sent():
+    """Equal times would be put in order of ids, and a conversation would be told out of order."""
+    bodies = [event(id=f"e{(n * 7) % 10}", timestamp=None) for n in range(10)]
+    whole = {"app": "a", "userId": "u", "sessionId": "s", "events": bodies}
+    apart = [envelope(body) for body in bodies]
+    for documents in ([whole], apart):
+        items = [item.event for _, item in decoder()[0](messages_of(*documents))]
+        in_time = sorted(items, key=lambda one: (one.ts_ms, one.id))
+        assert [one.id for one in in_time] == [body["id"] for body in bodies]
 
 
 def test_forget_in_a_file_without_a_time_covers_what_stood_before_it():
