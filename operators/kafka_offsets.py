@@ -1,7 +1,7 @@
 """What runs beside the reading of a topic: offsets are committed to the group for lag tools, the topic is watched.
 
 The recovery store alone decides where reading goes on. The group's offsets are a copy for people and their tools (lag
-exporters, `kafka-consumer-groups`), so a failure to commit is logged and counted, and never stops the reading. The same
+exporters, `kafka-consumer-groups`), so a failure to commit is logged, and never stops the reading. The same
 thread looks whether the topic is still the one that was opened: a consumer does not notice when a topic is deleted and
 made again, and would go on silently at the old offset. Nor does a dataflow take on partitions that are added to the
 topic while it runs, so they are told of.
@@ -128,7 +128,7 @@ class GroupOffsets:
             raise KafkaUnavailable(msg)
 
     def _failed(self, reason: str) -> None:
-        """Count it; a single failure is no news, for a new cluster first makes its topic of offsets."""
+        """Tell of it when it lasts: one failure is no news, for a new cluster first makes its topic of offsets."""
         self._in_a_row += 1
         if self._in_a_row == _TELL_AFTER:
             log.warning("group %s: offsets not committed, reading goes on: %s", self._kafka.group, reason)
