@@ -27,6 +27,9 @@ from schemas.message import Message
 from schemas.scope import Scope
 from schemas.settings import DecodeSettings
 
+Keyed = tuple[str, list[SessionItem]]
+"""A scope's key, and items of that scope in their order."""
+
 _SCOPES_KEPT = 10_000
 """Scopes whose key is kept at hand, for making one costs more than looking it up; and sessions whose newest borrowed
 time is."""
@@ -172,19 +175,24 @@ class Decoder:
         self._scopes: dict[tuple[str, str], tuple[str, Scope]] = {}
         self._borrowed: dict[tuple[str, str], int] = {}
 
-    def __call__(self, messages: list[Message]) -> list[tuple[str, SessionItem] | Invalid]:
-        """Return what `messages` hold, in their order, then a tick for every key whose time has come."""
-        out: list[tuple[str, SessionItem] | Invalid] = []
+    def __call__(self, messages: list[Message]) -> list[Keyed | Invalid]:
+        """Return the items of each scope in `messages` together, in their order, ticks for all whose time has come last.
+
+        What Bytewax does for every keyed item it then does once a scope.
+        """
+        items: dict[str, list[SessionItem]] = {}
+        invalid: list[Invalid] = []
         now_ms = time.time_ns() // 1_000_000
         for message in messages:
-            if not self._common(message, now_ms, out):
-                self._any(message, now_ms, out)
+            if not self._common(message, now_ms, items):
+                self._any(message, now_ms, items, invalid)
         for partition in {message.partition for message in messages}:
             tick = Tick(partition, self._stream_time.now(partition))
-            out.extend((key, tick) for key in self._stream_time.due(partition))
-        return out
+            for key in self._stream_time.due(partition):
+                items.setdefault(key, []).append(tick)
+        return [*items.items(), *invalid]
 
-    def _common(self, message: Message, now_ms: int, out: list[tuple[str, SessionItem] | Invalid]) -> bool:
+    def _common(self, message: Message, now_ms: int, items: dict[str, list[SessionItem]]) -> bool:
         """Decode a common message; False when it is not one."""
         value = message.value
         if value is None or len(value) > self._settings.max_message_bytes:
@@ -198,19 +206,24 @@ class Decoder:
         key, scope = self._scopes.get((found.app, found.userId)) or self._scope(found.app, found.userId)
         partition = message.partition
         stream_ms = self._stream_time.advance(partition, event.ts_ms)
-        out.append((key, SessionEvent(scope, found.sessionId, event, partition, stream_ms)))
+        item = SessionEvent(scope, found.sessionId, event, partition, stream_ms)
+        if key in items:
+            items[key].append(item)
+        else:
+            items[key] = [item]
         return True
 
-    def _any(self, message: Message, now_ms: int, out: list[tuple[str, SessionItem] | Invalid]) -> None:
+    def _any(self, message: Message, now_ms: int, items: dict[str, list[SessionItem]], invalid: list[Invalid]) -> None:
         decoded = decode_message(message, self._settings, now_ms, self._place_of(message))
         self._count(decoded)
         if decoded.invalid is not None:
-            out.append(decoded.invalid)
+            invalid.append(decoded.invalid)
         for found in decoded.found:
             if isinstance(found, FoundControl):
-                out.append((found.control.scope.key(), self._stamped_control(found, message)))
+                items.setdefault(found.control.scope.key(), []).append(self._stamped_control(found, message))
             else:
-                out.append(self._stamped(found, message.partition))
+                key, item = self._stamped(found, message.partition)
+                items.setdefault(key, []).append(item)
 
     def _stamped(self, found: Found, partition: int) -> tuple[str, SessionItem]:
         """Put the stream time on an event; one with a borrowed time takes part in it but does not move it on.
@@ -279,19 +292,6 @@ def decode(step_id: str, up: Stream[Message], decoder: Decoder) -> DecodeOut:
     """Decode messages; sessions' items come keyed by scope."""
     # Split by batch, not by `op.branch`: that would ask a question of every single item.
     mixed = op.flat_map_batch("messages", up, decoder)
-    items = op.flat_map_batch("items", mixed, _by_scope)
-    invalid = op.flat_map_batch("invalid", mixed, lambda batch: [one for one in batch if type(one) is Invalid])
+    items = op.flat_map_batch("items", mixed, lambda batch: [one for one in batch if isinstance(one, tuple)])
+    invalid = op.flat_map_batch("invalid", mixed, lambda batch: [one for one in batch if isinstance(one, Invalid)])
     return DecodeOut(items=items, invalid=invalid)
-
-
-def _by_scope(batch: list[tuple[str, SessionItem] | Invalid]) -> list[tuple[str, list[SessionItem]]]:
-    """Return the items of each scope together: what Bytewax does for every keyed item, it then does once a scope."""
-    scopes: dict[str, list[SessionItem]] = {}
-    for one in batch:
-        if isinstance(one, tuple):
-            key, item = one
-            if key in scopes:
-                scopes[key].append(item)
-            else:
-                scopes[key] = [item]
-    return list(scopes.items())

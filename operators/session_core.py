@@ -90,7 +90,9 @@ class ScopeSessions:
             return out
         if stream_ms >= self._stream.next(partition):
             out.extend(self.advance_stream(partition, stream_ms))
-        session = self._open(session_id, partition, stream_ms, quiet_ms)
+        session = self.state.sessions.get(session_id)
+        if session is None or session.partition != partition or session.ids:
+            session = self._open(session_id, partition, stream_ms, quiet_ms)
         hashed = id_hash(event.id)
         if hashed in session.seen:
             self.counts.duplicates += 1
@@ -99,7 +101,9 @@ class ScopeSessions:
             self.counts.late += 1
             out.append(LateEvent(self.scope, session_id, event))
             return out
-        self._remember(session, hashed, event.ts_ms)
+        session.seen[hashed] = event.ts_ms
+        if len(session.seen) > self._most_ids:
+            self._forget_oldest_ids(session)
         self.counts.events += 1
         session.active_stream_ms, session.active_quiet_ms = stream_ms, quiet_ms
         if item.no_memory is not None:
@@ -203,13 +207,11 @@ class ScopeSessions:
         self._stream.watch(session_id, session.partition)
         self._quiet.watch(session_id, session.partition)
 
-    def _remember(self, session: SessionState, hashed: int, ts_ms: int) -> None:
-        session.seen[hashed] = ts_ms
-        if len(session.seen) > self._most_ids:
-            limit = self._settings.id_memory
-            by_age = sorted(session.seen.items(), key=lambda pair: pair[1])
-            session.forgotten_ts_ms = max(session.forgotten_ts_ms, by_age[-limit - 1][1])
-            session.seen = dict(by_age[-limit:])
+    def _forget_oldest_ids(self, session: SessionState) -> None:
+        limit = self._settings.id_memory
+        by_age = sorted(session.seen.items(), key=lambda pair: pair[1])
+        session.forgotten_ts_ms = max(session.forgotten_ts_ms, by_age[-limit - 1][1])
+        session.seen = dict(by_age[-limit:])
 
     def _unwanted(self, session_id: str, session: SessionState, event: Event) -> str:
         """Return why the event is not to be extracted, or nothing."""

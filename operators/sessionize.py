@@ -60,16 +60,22 @@ class _SessionizeLogic(StatefulBatchLogic[list[SessionItem], Emitted, bytes]):
 
     def on_batch(self, values: list[list[SessionItem]]) -> tuple[list[Emitted], bool]:
         out: list[Emitted] = []
-        quiet = self._config.quiet_time
+        sessions = self._sessions
+        partition, quiet_ms = -1, 0
         for value in chain.from_iterable(values):
             if isinstance(value, SessionEvent):
-                sessions = self._sessions or self._start(ScopeState(value.scope))
-                out.extend(sessions.add(value, quiet.now(value.partition)))
+                if sessions is None:
+                    sessions = self._start(ScopeState(value.scope))
+                if value.partition != partition:
+                    partition = value.partition
+                    quiet_ms = self._config.quiet_time.now(partition)
+                out += sessions.add(value, quiet_ms)
             elif isinstance(value, SessionControl):
-                sessions = self._sessions or self._start(ScopeState(value.control.scope))
-                out.extend(sessions.control(value.control))
-            elif self._sessions is not None:
-                out.extend(self._sessions.advance_stream(value.partition, value.stream_ms))
+                if sessions is None:
+                    sessions = self._start(ScopeState(value.control.scope))
+                out += sessions.control(value.control)
+            elif sessions is not None:
+                out += sessions.advance_stream(value.partition, value.stream_ms)
         return self._done(out)
 
     def on_notify(self) -> tuple[list[Emitted], bool]:

@@ -52,10 +52,10 @@ class Event(msgspec.Struct, frozen=True, gc=False, array_like=True):
     def n_chars(self) -> int:
         """Characters of text, arguments and results: the size that checkpoints and budgets reckon with."""
         length = len(self.text) + len(self.error)
-        for call in self.calls:
-            length += len(call.name) + len(call.args)
-        for result in self.results:
-            length += len(result.name) + len(result.text)
+        if self.calls:
+            length += sum(len(call.name) + len(call.args) for call in self.calls)
+        if self.results:
+            length += sum(len(result.name) + len(result.text) for result in self.results)
         return length
 
 

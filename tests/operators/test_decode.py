@@ -135,6 +135,12 @@ def decoder():
     return Decoder(SETTINGS, StreamTime(), metrics), metrics
 
 
+def items_of(*documents, ts_ms=0):
+    """The items of messages that are all of one scope."""
+    ((_, items),) = decoder()[0](messages_of(*documents, ts_ms=ts_ms))
+    return items
+
+
 def messages_of(*documents, ts_ms=0):
     return [Message(json.dumps(one).encode(), "f", 0, n, ts_ms) for n, one in enumerate(documents)]
 
@@ -143,8 +149,8 @@ def test_an_event_without_its_own_time_does_not_move_stream_time():
     """The record's time of a backfill is today; taken for stream time it would close every session of the past."""
     old = 1_600_000_000_000
     timeless, broken = event(id="b", timestamp=None), event(id="c", timestamp=253_402_300_799_000)
-    items = decoder()[0](messages_of(envelope(event(timestamp=old)), envelope(timeless), envelope(broken)))
-    assert [(item.stream_ms, item.event.ts_ms) for _, item in items] == [(old, old), (old, old + 1), (old, old + 2)]
+    items = items_of(envelope(event(timestamp=old)), envelope(timeless), envelope(broken))
+    assert [(item.stream_ms, item.event.ts_ms) for item in items] == [(old, old), (old, old + 1), (old, old + 2)]
 
 
 def test_events_without_times_keep_the_order_in_which_they_were_sent():
@@ -153,7 +159,7 @@ def test_events_without_times_keep_the_order_in_which_they_were_sent():
     whole = {"app": "a", "userId": "u", "sessionId": "s", "events": bodies}
     apart = [envelope(body) for body in bodies]
     for documents in ([whole], apart):
-        items = [item.event for _, item in decoder()[0](messages_of(*documents))]
+        items = [item.event for item in items_of(*documents)]
         in_time = sorted(items, key=lambda one: (one.ts_ms, one.id))
         assert [one.id for one in in_time] == [body["id"] for body in bodies]
 
@@ -161,10 +167,8 @@ def test_events_without_times_keep_the_order_in_which_they_were_sent():
 def test_forget_in_a_file_without_a_time_covers_what_stood_before_it():
     old = 1_600_000_000_000
     forget = {"type": "user.forget", "app": "shop", "userId": "ann"}
-    assert decoder()[0](messages_of(envelope(event(timestamp=old)), forget))[1][1].control.ts_ms == old
-    assert (
-        decoder()[0](messages_of(envelope(event(timestamp=old)), forget, ts_ms=old + 9))[1][1].control.ts_ms == old + 9
-    )
+    assert items_of(envelope(event(timestamp=old)), forget)[1].control.ts_ms == old
+    assert items_of(envelope(event(timestamp=old)), forget, ts_ms=old + 9)[1].control.ts_ms == old + 9
 
 
 @pytest.mark.parametrize("value", [b"", b"  \n", None])
