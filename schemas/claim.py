@@ -67,6 +67,7 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The digest line of one slice: found by a search for episodes, never shown as a fact.
 
     `sources` are the event ids it rests on; `events` are all ids of the slice, so that a re-cut slice replaces it.
+    `fingerprint` stands for the words it was extracted from and the way (see `Outcome`).
     """
 
     id: str
@@ -78,3 +79,4 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     events: tuple[str, ...]
     first_ts_ms: int
     last_ts_ms: int
+    fingerprint: str = ""

@@ -29,6 +29,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, array_like=True):
     `speaker` names the person who spoke when that is somebody else than the scope's user; it is empty otherwise.
     `withheld` events must not be sent to a model nor cited. `late` marks an event that arrived after its session's
     watermark had passed it. `derived_id` says that the sender gave no id and that it was worked out from the content.
+    `timezone` is the IANA name of the time zone that the user was in, empty when nobody says.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, array_like=True):
     withheld: bool = False
     late: bool = False
     derived_id: bool = False
+    timezone: str = ""
 
     @property
     def is_users_own(self) -> bool:

@@ -9,12 +9,16 @@ from schemas.scope import Scope
 
 
 class ExtractionOutcome(StrEnum):
-    """The four ends of an extraction (metric label `outcome`)."""
+    """The ends of an extraction; the first four are values of the metric label `outcome`.
+
+    `UNCHANGED` is none: the slice was extracted before, from the same words and in the same way, and stays as it is.
+    """
 
     FIRST_PASS = "first_pass"  # noqa: S105 - a metric label, not a password
     RETRY_PASS = "retry_pass"  # noqa: S105
     REJECTED = "rejected"
     TO_RETRY = "to_retry"
+    UNCHANGED = "unchanged"
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False):
@@ -63,3 +67,4 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     entity_recall: float | None = None
     prompt_tokens: dict[str, int] = {}
     error: str = ""
+    fingerprint: str = ""

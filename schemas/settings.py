@@ -101,7 +101,35 @@ class ModelSettings(Section):
         description="all calls, waits and retries for one slice; then it goes to `retry`",
     )
     transport_retries: int = Field(
-        default=6, ge=0, le=100, description="retries after time-outs, 429 and 5xx within the budget"
+        default=20, ge=0, le=100, description="retries after time-outs, 429 and 5xx within the budget"
+    )
+    requests_per_minute: float = Field(
+        default=0.0, ge=0, le=10_000_000, description="calls this process may start in a minute; 0: any number"
+    )
+    tokens_per_minute: float = Field(
+        default=0.0,
+        ge=0,
+        le=1e12,
+        description="tokens, of prompts as estimated and of answers as asked for, in a minute; 0: any number",
+    )
+    circuit_failures: int = Field(
+        default=5,
+        ge=1,
+        le=10_000,
+        description="faults of transport in a row, whichever slices they met, after which no call is made for a while",
+    )
+    circuit_probe_s: float = Field(
+        default=5.0,
+        gt=0,
+        le=MAX_TIMEOUT_S,
+        description="how often one call asks whether a provider that was down serves again",
+    )
+    daily_budget_usd: float = Field(
+        default=0.0,
+        ge=0,
+        le=1e9,
+        description="US dollars a day (UTC) that this process may spend, by `prices`; then calls wait for the next day; "
+        "0: any amount",
     )
     max_output_tokens: int = Field(default=4096, gt=0, le=10_000_000)
     temperature: float = Field(default=0.0, ge=0, le=2)
@@ -223,6 +251,16 @@ class ExtractionSettings(Section):
         description="entity classes that must not be dropped by an extraction",
     )
     instructions: str = Field(default="", description="a deployment's own sentences, put after the rules of the prompt")
+    patterns: dict[str, str] = Field(
+        default={},
+        description="a deployment's own identifiers: a name (lower case) and a regular expression each; what matches is "
+        "grounded and, if the name stands in required_entities, must not be dropped",
+    )
+    max_claims: int = Field(default=60, gt=0, le=10_000, description="claims of one slice; more are asked for again")
+    timezone: str = Field(
+        default="UTC",
+        description="IANA time zone in which days are reckoned where a session names none of its own",
+    )
 
 
 class ReadSettings(Section):
@@ -243,6 +281,15 @@ class ReadSettings(Section):
     conflict_confidence: float = Field(
         default=0.6, ge=0, le=1, description="both must be at least so sure to be in conflict"
     )
+
+
+class ReplaySettings(Section):
+    """How slices that were set aside are fed back."""
+
+    max_attempts: int = Field(
+        default=3, gt=0, le=1000, description="times one slice is put to the model over its life; then it stays aside"
+    )
+    limit: int = Field(default=1000, gt=0, le=10_000_000, description="slices fed back by one call of the command")
 
 
 class RunSettings(Section):
@@ -281,6 +328,7 @@ class Settings(Section):
     sessions: SessionSettings = SessionSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     read: ReadSettings = ReadSettings()
+    replay: ReplaySettings = ReplaySettings()
     run: RunSettings = RunSettings()
     prices: dict[str, Price] = DEFAULT_PRICES
     vocabulary: tuple[Key, ...] = Field(
