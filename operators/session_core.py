@@ -90,9 +90,11 @@ class ScopeSessions:
             return out
         if stream_ms >= self._stream.next(partition):
             out.extend(self.advance_stream(partition, stream_ms))
-        session = self.state.sessions.get(session_id)
-        if session is None or session.partition != partition or session.ids:
+        known = self.state.sessions.get(session_id)
+        if known is None or known.partition != partition or known.ids:
             session = self._open(session_id, partition, stream_ms, quiet_ms)
+        else:
+            session = known
         hashed = id_hash(event.id)
         if hashed in session.seen:
             self.counts.duplicates += 1

@@ -128,7 +128,7 @@ class ModelSettings(Section):
         default=0.0,
         ge=0,
         le=1e9,
-        description="US dollars a day (UTC) that this process may spend, by `prices`; then calls wait for the next day; "
+        description="US dollars a day (UTC) that this process may spend, by `prices`; then calls wait for the next; "
         "0: any amount",
     )
     max_output_tokens: int = Field(default=4096, gt=0, le=10_000_000)
@@ -253,7 +253,7 @@ class ExtractionSettings(Section):
     instructions: str = Field(default="", description="a deployment's own sentences, put after the rules of the prompt")
     patterns: dict[str, str] = Field(
         default={},
-        description="a deployment's own identifiers: a name (lower case) and a regular expression each; what matches is "
+        description="a deployment's own identifiers: a name in lower case and a regular expression; what matches is "
         "grounded and, if the name stands in required_entities, must not be dropped",
     )
     max_claims: int = Field(default=60, gt=0, le=10_000, description="claims of one slice; more are asked for again")
