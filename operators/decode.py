@@ -176,7 +176,7 @@ class Decoder:
         self._borrowed: dict[tuple[str, str], int] = {}
 
     def __call__(self, messages: list[Message]) -> list[Keyed | Invalid]:
-        """Return the items of each scope in `messages` together, in their order, ticks for all whose time has come last.
+        """Return the items of each scope together, in their order, and ticks for the keys whose time has come.
 
         What Bytewax does for every keyed item it then does once a scope.
         """

@@ -31,8 +31,8 @@ _MAX_REQUEST = 32 * 1024 * 1024
 """Twice the largest message that is decoded: the topic's own max.message.bytes decides, not the client."""
 
 _FETCH_BYTES = 4 * 1024 * 1024
-"""Of one partition in one answer. kafka-python asks a broker again only when all it had is read, so every answer costs a
-wait; at its own 1 MiB the waits are a fifth of the time in which a backlog is read."""
+"""Of one partition in one answer. kafka-python asks a broker again only when all it had is read, so every answer
+costs a wait; at its own 1 MiB the waits are a fifth of the time in which a backlog is read."""
 
 _ALIKE = 5
 
