@@ -56,12 +56,12 @@ def rows() -> list[Row]:
         Row("bytewax window", "bytewax_window"),
         Row("bytewax window, tuned", "bytewax_window", env={"BENCH_TUNED": "1"}),
     ]
-    if importlib.util.find_spec("quixstreams") is not None:
-        found.append(Row("quix", "quix"))
-    elif _QUIX_PYTHON.exists():
-        found.append(Row("quix", "quix", python=str(_QUIX_PYTHON)))
-    else:
+    python = sys.executable if importlib.util.find_spec("quixstreams") is not None else str(_QUIX_PYTHON)
+    if not Path(python).exists():
         print(_NO_QUIX, file=sys.stderr)
+        return found
+    ways = {"quix, state": "state", "quix, bytes": "bytes"}
+    found += [Row(name, "quix", python=python, env={"BENCH_QUIX": way}) for name, way in ways.items()]
     return found
 
 
