@@ -36,6 +36,7 @@ from schemas.settings import DecodeSettings, SessionSettings
 
 START_MS = 1_700_000_000_000
 SNAPSHOT_S = 2.0
+PAUSE = "pause"
 
 
 class _Partition(StatefulSourcePartition[Message, int]):
@@ -44,8 +45,11 @@ class _Partition(StatefulSourcePartition[Message, int]):
     def __init__(self, total: int, users: int, sessions: int, done: int) -> None:
         self._total, self._users, self._sessions, self._done = total, users, sessions, done
         self._told = done > 0
+        self._asked = time.monotonic()
+        self._longest_s = 0.0
 
     def next_batch(self) -> list[Message]:
+        self._note_pause()
         if self._done >= self._total:
             if not self._told:
                 print("all read", flush=True)
@@ -63,6 +67,13 @@ class _Partition(StatefulSourcePartition[Message, int]):
 
     def snapshot(self) -> int:
         return min(self._done, self._total)
+
+    def _note_pause(self) -> None:
+        """Say how long it was since the last batch was asked for, when longer than ever: most of that is a snapshot."""
+        paused_s, self._asked = time.monotonic() - self._asked, time.monotonic()
+        if paused_s > self._longest_s and not self._told:
+            self._longest_s = paused_s
+            print(f"{PAUSE} {paused_s:.2f}", flush=True)
 
     def _message(self, number: int) -> Message:
         session = number % self._sessions
@@ -111,13 +122,15 @@ def start(args: argparse.Namespace, folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def wait_for(process: subprocess.Popen[str], word: str) -> float:
-    """Return the seconds until the process prints `word`."""
-    began = time.monotonic()
+def wait_for(process: subprocess.Popen[str], word: str) -> tuple[float, float]:
+    """Return the seconds until the process prints `word`, and those of its longest pause until then."""
+    began, longest_s = time.monotonic(), 0.0
     assert process.stdout is not None
     for line in process.stdout:
         if line.strip() == word:
-            return time.monotonic() - began
+            return time.monotonic() - began, longest_s
+        if line.startswith(PAUSE):
+            longest_s = float(line.split()[1])
     msg = f"the process ended before it said {word!r}"
     raise RuntimeError(msg)
 
@@ -136,7 +149,7 @@ def measure(args: argparse.Namespace) -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "recovery"
         process = start(args, folder)
-        read_s = wait_for(process, "all read")
+        read_s, pause_s = wait_for(process, "all read")
         time.sleep(3 * SNAPSHOT_S)
         rss = rss_mb(process.pid)
         before, began = cpu_s(process.pid), time.monotonic()
@@ -146,7 +159,7 @@ def measure(args: argparse.Namespace) -> list[tuple[str, str]]:
         process.communicate()
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         process = start(args, folder)
-        resume_s = wait_for(process, "resumed")
+        resume_s, _ = wait_for(process, "resumed")
         resumed_rss = rss_mb(process.pid)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -156,6 +169,7 @@ def measure(args: argparse.Namespace) -> list[tuple[str, str]]:
         ("events pending", f"{args.sessions * args.events:,}"),
         ("read with recovery on, events/s", f"{args.sessions * args.events / read_s:,.0f}"),
         ("resident memory, MB", f"{rss:,.0f}"),
+        ("longest pause for a snapshot, s", f"{pause_s:.2f}"),
         ("recovery store, MB", f"{size:,.0f}"),
         ("CPU with one message each 0.2 s, share of a core", f"{idle:.1%}"),
         ("start after kill -9 until the first message, s", f"{resume_s:.1f}"),

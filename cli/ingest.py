@@ -1,7 +1,7 @@
 """`strandline ingest`: from a file, a folder, standard input or Kafka, through the whole flow."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -81,7 +81,7 @@ def ingest(
         print_json(summary)
     else:
         print_summary(summary)
-        _print_set_aside(job)
+        print_set_aside(job.metrics, "topic" if source == "kafka" else f"in {settings.run.dead_letter_dir}:")
     if finished.failure:
         raise CommandError(finished.failure, FAILED)
     if strict and (summary.invalid or summary.extractions.rejected or summary.extractions.to_retry):
@@ -136,14 +136,11 @@ def _failure(job: "Job", services: "Services", summary: IngestSummary) -> str:
     return ""
 
 
-def _print_set_aside(job: "Job") -> None:
-    """Say what was set aside, why, and where it lies."""
-    from flows.services import FROM_KAFKA  # noqa: PLC0415
-
-    where = "topic" if job.source == FROM_KAFKA else f"in {job.settings.run.dead_letter_dir}:"
+def print_set_aside(metrics: "Metrics", where: str) -> None:
+    """Say what was set aside and why; `where` is put before the name of each topic or file."""
     name = "strandline_dead_letters_total"
-    for topic in job.metrics.by_label(name, "topic"):
-        reasons = {reason: int(n) for reason, n in job.metrics.by_label(name, "reason", topic=topic).items() if n}
+    for topic in metrics.by_label(name, "topic"):
+        reasons = {reason: int(n) for reason, n in metrics.by_label(name, "reason", topic=topic).items() if n}
         why = ", ".join(f"{reason} {number:,}" for reason, number in reasons.items())
         print_line(f"  {'set aside':<16} {sum(reasons.values()):,} {where} {topic} ({why})")
 
@@ -212,18 +209,18 @@ def print_summary(summary: IngestSummary) -> None:
         f"({summary.events_per_s:,.0f}/s)"
     )
     also = {name: getattr(summary, name) for name in ("controls", "invalid", "partials", "duplicates", "late")}
-    _print_counts("also", also)
-    _print_counts("skipped", summary.skipped)
-    _print_counts("slices", slices)
+    print_counts("also", also)
+    print_counts("skipped", summary.skipped)
+    print_counts("slices", slices)
     extractions = msgspec.structs.asdict(summary.extractions)
-    _print_counts("extractions", extractions)
+    print_counts("extractions", extractions)
     done = summary.extractions.first_pass + summary.extractions.retry_pass + summary.extractions.rejected
     if done:
         print_line(f"  first-pass rate  {summary.extractions.first_pass / done:.1%}")
-        _print_counts("problems", summary.problems)
+        print_counts("problems", summary.problems)
         claims = summary.claims
-        _print_counts("claims", {n: getattr(claims, n) for n in ("stored", "superseded", "merged", "conflicting")})
-        _print_counts("dropped", claims.dropped)
+        print_counts("claims", {n: getattr(claims, n) for n in ("stored", "superseded", "merged", "conflicting")})
+        print_counts("dropped", claims.dropped)
         tokens = summary.tokens
         print_line(
             f"  tokens           {tokens.input:,} in ({tokens.cached:,} cached), {tokens.output:,} out; "
@@ -231,7 +228,8 @@ def print_summary(summary: IngestSummary) -> None:
         )
 
 
-def _print_counts(title: str, counts: dict[str, int]) -> None:
+def print_counts(title: str, counts: Mapping[str, int]) -> None:
+    """Print one line of counts, leaving out what is zero; no line when all are."""
     shown = ", ".join(f"{name} {number:,}" for name, number in counts.items() if number)
     if shown:
         print_line(f"  {title:<16} {shown}")

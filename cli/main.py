@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import typer
 
-from cli import config, demo, forget, ingest, read, version
+from cli import config, demo, forget, ingest, read, replay, version
 from cli.failures import DONE, FAILED, CommandError, report
 from cli.output import writing_results
 
 NAME = "strandline"
-GROUPS = (demo, ingest, read, forget, config, version)
+GROUPS = (demo, ingest, replay, read, forget, config, version)
 """Modules of commands, in the order that --help lists them; each has `register(app)`."""
 
 

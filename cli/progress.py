@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -15,7 +16,9 @@ _PLAIN_EVERY_S = 10.0
 
 
 @contextmanager
-def shown(share_done: Callable[[], float | None], status: Callable[[], str], *, quiet: bool) -> Iterator[None]:
+def shown(
+    share_done: Callable[[], float | None], status: Callable[[], str], *, quiet: bool, title: str = "ingest"
+) -> Iterator[None]:
     """Show progress on stderr while the block runs, from a thread of its own.
 
     `share_done` is between 0 and 1, or None when nobody knows the end; `status` is one short line.
@@ -24,7 +27,7 @@ def shown(share_done: Callable[[], float | None], status: Callable[[], str], *, 
         yield
         return
     done = threading.Event()
-    show = _bar if sys.stderr.isatty() else _plain
+    show = partial(_bar, title) if sys.stderr.isatty() else _plain
     thread = threading.Thread(target=show, args=(share_done, status, done), name="progress", daemon=True)
     thread.start()
     try:
@@ -34,16 +37,16 @@ def shown(share_done: Callable[[], float | None], status: Callable[[], str], *, 
         thread.join()
 
 
-def _bar(share_done: Callable[[], float | None], status: Callable[[], str], done: threading.Event) -> None:
+def _bar(title: str, share_done: Callable[[], float | None], status: Callable[[], str], done: threading.Event) -> None:
     columns = (
-        TextColumn("ingest"),
+        TextColumn(title),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[status]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("ingest", total=None, status="")
+        task = progress.add_task(title, total=None, status="")
         while not done.wait(_REFRESH_S):
             share = share_done()
             total = None if share is None else 1.0

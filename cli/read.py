@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.event_links import event_links
 from cli.options import (
     AppOption,
     DebugOption,
@@ -163,25 +164,38 @@ def record(
     user: UserOption,
     session: Annotated[str, typer.Option("--session", metavar="SESSION", help="The session.")],
     output: Annotated[RecordFormat, typer.Option("--format", help="How to print it.")] = RecordFormat.MARKDOWN,
+    links: Annotated[
+        str,
+        typer.Option(
+            help="Address of an event, with {event} and, where needed, {app}, {user} and {session} in it: in Markdown "
+            "each source becomes a link.",
+            metavar="TEMPLATE",
+        ),
+    ] = "",
     settings_file: SettingsFile = None,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Show what one session amounts to.
 
-    Its goal, facts, decisions, commitments and open questions, and what happened in it.
+    Its goal, facts, decisions, commitments and open questions, what happened in it, and the first message for an
+    agent that continues it.
     """
     settings = settings_from(settings_file, debug=debug, store=store).settings
-    with open_bank(settings, Scope(app, user)) as bank:
+    scope = Scope(app, user)
+    link = event_links(links, scope, session) if links else None
+    with open_bank(settings, scope) as bank:
         found = bank.record(session)
     if found == Record(scope=found.scope, session_id=found.session_id):
         note("Nothing is remembered of this session.")
+    from memory.first_message import first_message  # noqa: PLC0415
     from memory.views import record_json, record_markdown  # noqa: PLC0415
 
+    opening = first_message(found, now_ms(), settings.read.context_chars)
     if output is RecordFormat.JSON:
-        print_json(record_json(found))
+        print_json(record_json(found, opening))
     else:
-        print_text(record_markdown(found))
+        print_text(record_markdown(found, opening, link))
 
 
 def _print_claim(claim: Claim, score: str) -> None:

@@ -5,6 +5,7 @@ Its retries are off: an answer is sent back once, with all problems of form and 
 """
 
 import logging
+from collections.abc import AsyncGenerator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -16,8 +17,10 @@ from openai import AsyncOpenAI, DefaultAioHttpClient
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import ValidationError
 
+from extraction.admission import Admission, Budget
 from extraction.errors import ModelConfigurationError
-from extraction.transport import Budget, Served, call
+from extraction.transcript import estimate_tokens
+from extraction.transport import MAX_ANSWER_BYTES, AnswerTooLong, Served, call
 from schemas.extraction import Extraction
 from schemas.outcome import Problem
 from schemas.setting_names import without_password
@@ -38,26 +41,40 @@ _MODES: Final = {
 logging.getLogger("instructor").setLevel(logging.CRITICAL + 1)
 
 
+_SAID_IN_PROMPT: Final = ("title", "description", "default")
+
+
 @lru_cache(maxsize=1)
 def _schema() -> dict[str, Any]:
-    """The schema without titles, which are tokens that say nothing."""
+    """The bare form: what a field means is said once, in the prompt; providers count these words as tokens too."""
 
     def bare(node: Any) -> Any:
         if isinstance(node, dict):
-            return {k: bare(v) for k, v in node.items() if not (k == "title" and isinstance(v, str))}
+            return {k: bare(v) for k, v in node.items() if not (k in _SAID_IN_PROMPT and not isinstance(v, dict))}
         return [bare(item) for item in node] if isinstance(node, list) else node
 
     schema: dict[str, Any] = bare(Extraction.model_json_schema())
     return schema | {"title": Extraction.__name__}
 
 
-class Answer(Extraction, instructor.ResponseSchema):
-    """An `Extraction` that works its JSON schema out once, not at every call (a third of the CPU of a call)."""
+class Answer(instructor.ResponseSchema):
+    """Stands for `Extraction` before instructor, which walks the fields of what it is given four times a call.
+
+    It has none, so that costs nothing, and its JSON schema is worked out once.
+    """
 
     @classmethod
     def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
         """Return the schema of `Extraction`; it is shared, and not to be changed."""
         return _schema()
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Extraction:  # type: ignore[override]
+        """Return the `Extraction` that `json_data` holds.
+
+        :raises ValidationError: It holds none.
+        """
+        return Extraction.model_validate_json(json_data, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +107,10 @@ _CALL: ContextVar[_Call] = ContextVar("strandline_model_call")
 class ModelClient:
     """The endpoint of `model`. Make and use it on one event loop."""
 
-    def __init__(self, model: ModelSettings, http: Any = None) -> None:
+    def __init__(self, model: ModelSettings, admission: Admission, http: Any = None) -> None:
         """Take the settings, and `http`, a client of openai's HTTP library, when the caller has its own.
+
+        Every call goes out through `admission`, which the clients of one process share.
 
         Raises:
             ModelConfigurationError: `model.base_url` is no HTTP address.
@@ -103,12 +122,13 @@ class ModelClient:
             )
             raise ModelConfigurationError(message)
         self._model = model
+        self._admission = admission
         self._openai = AsyncOpenAI(
             base_url=model.base_url or OPENAI_URL,
             api_key=model.api_key.get_secret_value() or "none",  # keyless servers ignore it, the library wants one
             timeout=model.timeout_s,
             max_retries=0,
-            http_client=http or DefaultAioHttpClient(),
+            http_client=http or DefaultAioHttpClient(event_hooks={"response": [_bound_body]}),
         )
         self._sampling: dict[str, Any] = {
             "max_tokens": model.max_output_tokens,
@@ -149,16 +169,21 @@ class ModelClient:
 
     async def _send(self, **request: Any) -> Any:
         current = _CALL.get()
+        rates = self._admission.rates
+        tokens = self._model.max_output_tokens + prompt_tokens(request["messages"]) if rates.counts_tokens else 0
+        # Given as parameters, the messages and the schema would be walked node by node at every call, against all the
+        # types that a message may have: a fifth of the client's CPU.
+        send = partial(self._openai.chat.completions.create, model=self._model.name, messages=(), extra_body=request)
         while True:
             try:
-                served = await call(
-                    partial(self._openai.chat.completions.create, **request), self._model, current.budget
-                )
+                served = await call(send, self._model, current.budget, self._admission, tokens)
             except ModelConfigurationError as error:
                 if not self._adapted(request, error):
                     raise
             else:
                 current.served.append(served)
+                if rates.counts_tokens and (usage := served.completion.usage):
+                    rates.correct(tokens, usage.total_tokens)
                 return served.completion
 
     def _adapted(self, request: dict[str, Any], error: ModelConfigurationError) -> bool:
@@ -212,6 +237,27 @@ class ModelClient:
             Problem("wrong_schema", f"{'.'.join(map(str, item['loc'])) or 'answer'}: {item['msg']}")
             for item in wrong[:MAX_SCHEMA_PROBLEMS]
         )
+
+
+def prompt_tokens(messages: list[ChatCompletionMessageParam]) -> int:
+    """Return about how many tokens `messages` are."""
+    return sum(estimate_tokens(str(message.get("content") or "")) for message in messages)
+
+
+async def _bound_body(response: Any) -> None:
+    """Have the reading of a response's body end with `AnswerTooLong` once it is longer than any answer can be."""
+    whole = response.aiter_bytes
+
+    async def bounded(*args: Any) -> AsyncGenerator[bytes, None]:
+        size = 0
+        async for part in whole(*args):
+            size += len(part)
+            if size > MAX_ANSWER_BYTES:
+                message = f"it is longer than {MAX_ANSWER_BYTES} bytes"
+                raise AnswerTooLong(message)
+            yield part
+
+    response.aiter_bytes = bounded
 
 
 def _raw_text(served: Served) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.entities import canonical, normalise
+from extraction.folding import DASHES, NO_SPACES_FROM, QUOTES, normalise
 from extraction.secrecy import MIN_CHARS, mask, secret_spans
 from extraction.transcript import Transcript
 from schemas.events import USER_AUTHOR
@@ -14,8 +14,8 @@ _PUNCTUATION: Final = " .,;:!?\"'()[]{}<>\\"
 _GROUPING: Final = re.compile(r"(?<=\d)[ .-]+(?=\d)")
 _GROUPED_DIGITS: Final = 8
 """So many digits are found however they are grouped (card numbers, SSN); fewer only as they were written."""
-_NO_SPACES_FROM: Final = "\u2e80"
-"""Scripts that part words by spaces end before here."""
+_VARIANTS: Final = {" ": r"\s+", "'": f"[{re.escape(QUOTES)}]", "-": f"[{re.escape(DASHES)}]+"}
+"""Characters of a normalised text, and what they may have been."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class SpokenSecrets:
         if not self.values:
             return None
         for text in texts:
-            plain = normalise(canonical(text))
+            plain = normalise(text)
             packed = _GROUPING.sub("", plain)
             for value, ordinal in self.values:
                 if _stands(value, plain) or (len(value) >= _GROUPED_DIGITS and value.isdigit() and value in packed):
@@ -89,7 +89,7 @@ class SpokenSecrets:
 
 def _forms(raw: str) -> set[str]:
     """Return the forms of a secret that may not be told: as written, and its digits alone when it has nothing else."""
-    plain = normalise(canonical(raw))
+    plain = normalise(raw)
     bare = plain.strip(_PUNCTUATION) or plain
     packed = _GROUPING.sub("", bare)
     return {form for form in (bare, packed if packed.isdigit() else bare) if len(form) >= MIN_CHARS}
@@ -108,7 +108,7 @@ def _stands(value: str, text: str) -> bool:
 def _written(value: str) -> str:
     """Return a pattern of the ways in which `value` may be written: spaces folded, long numbers grouped."""
     gap = r"[ .-]*" if len(value) >= _GROUPED_DIGITS and value.isdigit() else ""
-    return gap.join(r"\s+" if char == " " else re.escape(char) for char in value)
+    return gap.join(_VARIANTS.get(char) or re.escape(char) for char in value)
 
 
 def _cuts(text: str, start: int, end: int) -> bool:
@@ -119,4 +119,4 @@ def _cuts(text: str, start: int, end: int) -> bool:
 def _joined(left: str, right: str) -> bool:
     if left.isdigit() and right.isdigit():
         return True
-    return left.isalpha() and right.isalpha() and max(left, right) < _NO_SPACES_FROM
+    return left.isalpha() and right.isalpha() and max(left, right) < NO_SPACES_FROM

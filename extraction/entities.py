@@ -1,226 +1,115 @@
 """The values in a text that must be neither invented nor lost: identifiers, amounts, dates, e-mails, phones, numbers.
 
 Each is normalised so that equal values compare equal, however they are written: "$12.50", "12,50 USD" and "USD 12.5"
-are one amount, and "125.0" is another.
+are one amount, and "125.0" is another. What each kind is stands in `extraction.recognisers`.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
-from unicodedata import normalize
 
-from extraction.dates import MONTHS, NUMBER_WORDS, find_dates
-from extraction.transcript import fold
+from extraction.dates import find_dates
+from extraction.folding import canonical
+from extraction.recognisers.amounts import find_amounts, find_spoken_amounts, names_currency
+from extraction.recognisers.contacts import find_emails, find_phones, find_urls
+from extraction.recognisers.entity import Entity, Found
+from extraction.recognisers.identifiers import find_accounts, find_identifiers, find_named_ids
+from extraction.recognisers.numbers import find_numbers
 
+__all__ = ["NO_PATTERNS", "Entity", "Patterns", "compile_patterns", "find_entities", "may_hold", "stands_alone", "stands_in"]
 
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """One value found in a text.
+Patterns = tuple[tuple[str, re.Pattern[str]], ...]
+"""A deployment's own kinds of entity: the name and what is one."""
 
-    `kind` is identifier, amount, date, email, phone or number. `value` is the normalised form; `alternatives` are other
-    readings of an ambiguous one (03/04/2026); `raw` is how it was written.
-    """
+NO_PATTERNS: Final[Patterns] = ()
 
-    kind: str
-    value: str
-    raw: str = field(compare=False)
-    alternatives: tuple[str, ...] = field(default=(), compare=False)
-
-
-_DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"))
-
-_CURRENCIES: Final = {
-    "$": "USD", "us$": "USD", "dollar": "USD", "buck": "USD", "c$": "CAD", "a$": "AUD",
-    "€": "EUR", "euro": "EUR", "£": "GBP", "pound": "GBP", "¥": "JPY", "yen": "JPY", "₹": "INR", "rupee": "INR",
-}  # fmt: skip
-_CODES: Final = "CHF|JPY|CAD|AUD|NZD|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|KRW|SGD|HKD|ZAR|ILS|AED|SAR|THB"
-_SIGN: Final = rf"(?:(?i:us|c|a)?\$|[€£¥₹]|(?<![A-Za-z])(?:(?i:usd|eur|gbp)|{_CODES})(?![A-Za-z]))"
-_NAME: Final = r"(?:(?i:dollars?|bucks?|euros?|pounds?|yen|rupees?)(?!\w))"
-_NUM: Final = r"\d+(?:[.,'’]\d+)*"
-_TIMES: Final = r"(?:k(?!\w)|(?:\s(?:thousand|million|billion)|m|bn)(?!\w))?"
-_MULTIPLIERS: Final = {"k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "bn": 10**9, "billion": 10**9}
-
-_EMAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_AMOUNT: Final = re.compile(
-    rf"(?<![\w.,])(?P<n1>{_NUM})(?P<t1>{_TIMES})\s?(?P<c1>{_SIGN}|{_NAME})(?![\d])"
-    rf"|(?P<c2>{_SIGN})\s?(?P<n2>{_NUM})(?P<t2>{_TIMES})"
-)
-_CURRENCY: Final = re.compile(rf"{_SIGN}|(?<!\w){_NAME}")
-_PHONE: Final = re.compile(
-    r"(?<![\w-])(?:\+\d[\d\s().-]{6,18}\d|\(\d{2,5}\)[\s.-]?\d[\d\s.-]{4,12}\d|\d{3}[-. ]\d{3}[-. ]\d{4}|\d{3}-\d{4})"
-    r"(?![\w-])"
-)
-_TOKEN: Final = re.compile(r"(?<![\w@])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?!\w)")
-_NAMED_ID: Final = re.compile(
-    r"(?<!\w)(?:orders?|tickets?|cases?|bookings?|invoices?|reservations?|confirmation|accounts?|customers?|members?"
-    r"|membership|references?|ref|tracking|policy|claim)\b[\s:.#]*(?:(?:number|no|id|is|code)\b[\s:.#]*)*"
-    r"(?P<id>\d{3,})(?![\w]|[.,]\d)|#(?P<hash>\d{3,})(?!\w)",
-    re.IGNORECASE,
-)
-_NUMBER: Final = re.compile(rf"(?<![\w.,]){_NUM}")
-_ANY_NUMBER: Final = re.compile(_NUM)
 _DIGIT: Final = re.compile(r"\d")
-_WORD: Final = re.compile(r"[A-Za-z]+")
-_YEAR_WORD: Final = re.compile(
-    rf"(?:early|mid|late|pre|post|since|until)[-_](?:19|20)\d\d|(?:{'|'.join(m[:3] for m in MONTHS)})[a-z]*[-_]\d+",
-    re.IGNORECASE,
-)
-_UNIT_NUMBER: Final = re.compile(r"\d+[a-z]{0,3}", re.IGNORECASE)
-
-LONG_DIGITS: Final = 5
-"""A run of so many digits is an identifier; shorter ones only after a word like "order"."""
+_NEED_SIGNS: Final = frozenset(("identifier", "amount", "email", "phone", "number"))
+"""Kinds of which no entity can stand in a text without a digit, an @ or the name of a currency."""
 
 
-def canonical(text: str) -> str:
-    """Return `text` as values are compared: NFKC, every dash as "-", white space folded. Case is kept."""
-    return fold(normalize("NFKC", text).translate(_DASHES))
+_JOINING: Final = "-_.,:/'"
+"""Marks that make one number or date of two."""
 
 
-def normalise(text: str) -> str:
-    """Return `text` as quotes are compared: NFKC, case and white space folded."""
-    return fold(normalize("NFKC", text).casefold())
+def compile_patterns(patterns: Mapping[str, str]) -> Patterns:
+    """Return the setting `extraction.patterns`, whose expressions are checked where settings are, ready for use."""
+    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in patterns.items())
 
 
-def number_value(raw: str) -> str:
-    """Return the plain decimal form of a written number: "1,234.50" and "1.234,50" give "1234.5".
+def find_entities(text: str, patterns: Patterns = NO_PATTERNS, *, numbers: bool = True) -> list[Entity]:
+    """Return the entities of `text`, bare numbers only if `numbers`.
 
-    Of two marks the last is the decimal one. A single comma before exactly three digits groups thousands, a single
-    point is decimal. What is no number ("1.2.3", a version) is returned as it stands.
+    Of the kinds known everywhere no two overlap, and the more telling kind wins a span. What matches one of `patterns`
+    is found besides, so that a pattern of a deployment never makes an identifier unseen.
     """
-    digits = raw.replace("'", "").replace("’", "")
-    points, commas = digits.count("."), digits.count(",")
-    if points and commas:
-        group, mark = (",", ".") if digits.rfind(".") > digits.rfind(",") else (".", ",")
-        digits = digits.replace(group, "").replace(mark, ".")
-    elif commas == 1 and not re.search(r",\d{3}$", digits):
-        digits = digits.replace(",", ".")
-    elif commas or points > 1:
-        groups = re.split(r"[.,]", digits)
-        if any(len(g) != 3 for g in groups[1:]) or len(groups[0]) > 3:
-            return raw
-        digits = "".join(groups)
-    try:
-        return _plain(Decimal(digits))
-    except InvalidOperation:
-        return raw
-
-
-def _plain(value: Decimal) -> str:
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def find_entities(text: str) -> list[Entity]:
-    """Return the entities of `text`; no two overlap, and the more telling kind wins a span."""
     rest = canonical(text)
-    found: list[Entity] = []
+    found = [
+        Entity(name, match[0].casefold(), match[0])
+        for name, pattern in patterns
+        for match in pattern.finditer(rest)
+        if match[0].strip()
+    ]
     for scan in _SCANNERS if _DIGIT.search(rest) else _WORD_SCANNERS:
-        spans = []
-        for start, end, entity in scan(rest):
+        spans = list(scan(rest))
+        for start, end, entity in spans:
             found.append(entity)
-            spans.append((start, end))
-        for start, end in spans:
             rest = f"{rest[:start]}{' ' * (end - start)}{rest[end:]}"
+    if numbers:
+        found += [entity for _, _, entity in find_numbers(rest)]
     return found
 
 
-def number_pool(text: str) -> frozenset[str]:
-    """Return every number that `text` contains anywhere, in words or figures: what a bare number may rest on."""
-    plain = canonical(text)
-    pool = {number_value(m[0]) for m in _ANY_NUMBER.finditer(plain)}
-    pool.update(str(n) for w in _WORD.findall(plain) if (n := NUMBER_WORDS.get(w.lower())) is not None)
-    return frozenset(pool)
-
-
-def currencies(text: str) -> frozenset[str]:
-    """Return the currencies that `text` names, as three-letter codes."""
-    return frozenset(_currency(m[0]) for m in _CURRENCY.finditer(canonical(text)))
+def may_hold(text: str, kinds: Collection[str]) -> bool:
+    """Return whether `text` may hold entities of `kinds`: most turns have no digit, and need not be read for ids."""
+    return (
+        not _NEED_SIGNS.issuperset(kinds) or "@" in text or _DIGIT.search(text) is not None or names_currency(text)
+    )
 
 
 def stands_in(needle: str, hay: str) -> bool:
     """Return whether `needle` stands in `hay` as a whole: "A-100" does not stand in "A-1001" nor in "A-100-7"."""
-    edge = r"(?<!\w)(?<!\w[-_]){}(?!\w|[-_]\w)".format(re.escape(needle))
-    return re.search(edge, hay) is not None
+    return _stands(needle, hay, "-_")
 
 
-_Found = Iterator[tuple[int, int, Entity]]
+def stands_alone(needle: str, hay: str) -> bool:
+    """Return whether `needle` stands in `hay` and no mark joins it to more: "50 USD" does not in "12.50 USD"."""
+    return _stands(needle, hay, _JOINING)
 
 
-def _emails(text: str) -> _Found:
-    for m in _EMAIL.finditer(text) if "@" in text else ():
-        yield m.start(), m.end(), Entity("email", m[0].casefold(), m[0])
+def _stands(needle: str, hay: str, joining: str) -> bool:
+    start = hay.find(needle) if needle else -1
+    while start >= 0:
+        end = start + len(needle)
+        if not _joined(hay[max(0, start - 2) : start][::-1], joining) and not _joined(hay[end : end + 2], joining):
+            return True
+        start = hay.find(needle, start + 1)
+    return False
 
 
-def _dates(text: str) -> _Found:
+def _joined(beside: str, joining: str) -> bool:
+    """Whether the two characters beside a span, nearest first, carry on the word or number in it."""
+    if not beside:
+        return False
+    return beside[0].isalnum() or beside[0] == "_" or (beside[0] in joining and beside[1:].isalnum())
+
+
+def _dates(text: str) -> Found:
     for one in find_dates(text):
         raw = text[one.start : one.end]
         yield one.start, one.end, Entity("date", one.values[0], raw, one.values[1:])
 
 
-def _amounts(text: str) -> _Found:
-    for m in _AMOUNT.finditer(text):
-        raw_number, times = m["n1"] or m["n2"], (m["t1"] or m["t2"] or "").strip().lower()
-        value = number_value(raw_number)
-        if times:
-            value = _plain(Decimal(value) * _MULTIPLIERS[times]) if value.replace(".", "").isdigit() else value
-        yield m.start(), m.end(), Entity("amount", f"{_currency(m['c1'] or m['c2'])} {value}", m[0])
-
-
-def _currency(sign: str) -> str:
-    return _CURRENCIES.get(sign.lower()) or _CURRENCIES.get(sign.lower().removesuffix("s")) or sign.upper()
-
-
-def _phones(text: str) -> _Found:
-    for m in _PHONE.finditer(text):
-        digits = re.sub(r"\D", "", m[0])
-        if 7 <= len(digits) <= 15:
-            yield m.start(), m.end(), Entity("phone", digits, m[0])
-
-
-def _named_ids(text: str) -> _Found:
-    for m in _NAMED_ID.finditer(text):
-        group = "id" if m["id"] else "hash"
-        yield m.start(group), m.end(group), Entity("identifier", m[group], m[group])
-
-
-def _identifiers(text: str) -> _Found:
-    for m in _TOKEN.finditer(text):
-        if not m[0].isalpha() and _is_identifier(m[0]):
-            yield m.start(), m.end(), Entity("identifier", m[0].casefold(), m[0])
-
-
-def _is_identifier(token: str) -> bool:
-    """Tell an identifier from words that merely hold digits.
-
-    Digits alone are one when they are many, or in three groups or more; letters with at least three digits are one,
-    unless it is a year ("mid-2026") or figures with units ("5th-16th"); so is a code of six capitals and digits.
-    """
-    groups = re.split(r"[-_]", token)
-    digits = sum(c.isdigit() for c in token)
-    if all(group.isdigit() for group in groups):
-        return digits >= LONG_DIGITS if len(groups) == 1 else len(groups) >= 3 and digits >= 9
-    if _YEAR_WORD.fullmatch(token) or all(_UNIT_NUMBER.fullmatch(group) for group in groups):
-        return False
-    if token[0].isalpha():
-        return digits >= 3 or (len(token) == 6 and token.isalnum() and token.isupper() and digits >= 2)
-    return digits >= 3 and len(token) >= 8
-
-
-def _numbers(text: str) -> _Found:
-    for m in _NUMBER.finditer(text):
-        yield m.start(), m.end(), Entity("number", number_value(m[0]), m[0])
-
-
-_SCANNERS: Final[tuple[Callable[[str], _Found], ...]] = (
-    _emails,
+_SCANNERS: Final[tuple[Callable[[str], Found], ...]] = (
+    find_emails,
+    find_urls,
     _dates,
-    _amounts,
-    _named_ids,
-    _phones,
-    _identifiers,
-    _numbers,
+    find_accounts,
+    find_amounts,
+    find_spoken_amounts,
+    find_named_ids,
+    find_phones,
+    find_identifiers,
 )
-_WORD_SCANNERS: Final = (_emails, _dates)
-"""What can be found in a text without a digit, which most turns are: e-mail addresses and names of weekdays."""
+_WORD_SCANNERS: Final = (find_emails, find_urls, _dates, find_spoken_amounts)
+"""What can be found in a text without a digit, which most turns are."""

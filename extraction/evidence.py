@@ -1,23 +1,35 @@
 """What the lines of a transcript prove: the pieces a quote may be taken from, and the values a claim may state."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from extraction.dates import Interval, follows, intervals
 from extraction.disclosure import SpokenSecrets
-from extraction.entities import Entity, canonical, currencies, find_entities, normalise, number_pool, stands_in
-from extraction.transcript import Line, Transcript, day_of
+from extraction.entities import NO_PATTERNS, Entity, Patterns, find_entities, may_hold, stands_alone, stands_in
+from extraction.folding import canonical, normalise
+from extraction.recognisers.amounts import loose_currencies
+from extraction.recognisers.contacts import is_part_of_url
+from extraction.recognisers.numbers import number_pool
+from extraction.transcript import Line, Transcript
 from schemas.claim import Claim
 from schemas.vocabulary import Vocabulary
+
+MAX_CLAIMS: Final = 60
+"""How many claims an answer may hold where the settings say nothing, as they do by default."""
+
+_NATIONAL_DIGITS: Final = 9
+"""So many digits at the end of a phone number are that number; fewer may be of another."""
 
 
 class LineEvidence:
     """One line, with what the rules ask of it worked out once and on demand."""
 
-    def __init__(self, line: Line) -> None:
-        """Take `line`; nothing is worked out yet."""
+    def __init__(self, line: Line, find: Callable[[str], Iterable[Entity]]) -> None:
+        """Take `line` and what finds the entities of a text; nothing is worked out yet."""
         self.line = line
+        self._find = find
 
     @cached_property
     def pieces(self) -> tuple[str, ...]:
@@ -33,11 +45,13 @@ class LineEvidence:
     def entities(self) -> frozenset[tuple[str, str]]:
         """Kind and value of every entity, other readings included."""
         return frozenset(
-            (entity.kind, value)
-            for piece in self.line.evidence
-            for entity in find_entities(piece)
-            for value in (entity.value, *entity.alternatives)
+            reading for piece in self.line.evidence for entity in self._find(piece) for reading in entity.readings
         )
+
+    @cached_property
+    def folded(self) -> str:
+        """All that was shown, as values are compared, without case."""
+        return self.text.casefold()
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -46,29 +60,45 @@ class LineEvidence:
 
     @cached_property
     def currencies(self) -> frozenset[str]:
-        """Every currency that is named."""
-        return currencies(self.text)
+        """Every currency that is named apart from an amount."""
+        return loose_currencies(self.text)
 
     @cached_property
     def intervals(self) -> frozenset[Interval]:
         """Every interval of days that is stated or follows from a relative expression and the event's own day."""
-        return intervals(self.text, day_of(self.line.event.ts_ms))
+        return intervals(self.text, self.line.day)
 
     def proves(self, entity: Entity) -> bool:
         """Return whether this line states `entity`, or says what it follows from."""
-        values = (entity.value, *entity.alternatives)
-        if any((entity.kind, value) in self.entities for value in values):
+        if stands_alone(canonical(entity.raw).casefold(), self.folded) or not self.entities.isdisjoint(entity.readings):
             return True
         match entity.kind:
             case "date":
-                return any(follows(value, self.intervals) for value in values)
+                return any(follows(value, self.intervals) for _, value in entity.readings)
             case "number":
                 return entity.value in self.numbers or self._is_part_of_date(entity.value)
             case "amount":
                 currency, _, value = entity.value.partition(" ")
                 return value in self.numbers and currency in self.currencies
+            case "phone":
+                return self._holds_digits(entity.value)
+            case "url":
+                return self._holds_url(entity.value) or stands_in(entity.value.casefold(), self.folded)
+            case "identifier" if entity.value.isdigit() and ("phone", entity.value) in self.entities:
+                return True
             case _:
-                return stands_in(entity.raw.casefold(), self.text.casefold())
+                return stands_in(canonical(entity.raw).casefold(), self.folded)
+
+    def _holds_digits(self, digits: str) -> bool:
+        """Return whether a phone number is said: without its country, or as a long number, it is the same one."""
+        if ("identifier", digits) in self.entities:
+            return True
+        return len(digits) >= _NATIONAL_DIGITS and any(
+            kind == "phone" and value.endswith(digits) for kind, value in self.entities
+        )
+
+    def _holds_url(self, url: str) -> bool:
+        return any(kind == "url" and is_part_of_url(url, value) for kind, value in self.entities)
 
     def _is_part_of_date(self, number: str) -> bool:
         return any(number in (str(day.year), str(day.day)) for interval in self.intervals for day in interval)
@@ -78,18 +108,37 @@ class LineEvidence:
 class Case:
     """Everything an answer is judged by: the transcript it was given, the record it was shown, the words it may use.
 
-    `required` are the entity kinds that must not be dropped.
+    `required` are the entity kinds that must not be dropped, `patterns` a deployment's own kinds; `max_claims` is how
+    many claims an answer may hold.
     """
 
     transcript: Transcript
     vocabulary: Vocabulary
     context: tuple[Claim, ...] = ()
     required: tuple[str, ...] = ()
+    patterns: Patterns = NO_PATTERNS
+    max_claims: int = MAX_CLAIMS
+    _found: dict[str, list[Entity]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _normalised: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def entities(self, text: str) -> list[Entity]:
+        """Return the entities of `text`; several rules ask for those of the same lines and claims."""
+        found = self._found.get(text)
+        if found is None:
+            found = self._found[text] = find_entities(text, self.patterns)
+        return found
 
     @cached_property
     def lines(self) -> tuple[LineEvidence, ...]:
         """The evidence of every line, ordinal n at index n - 1."""
-        return tuple(LineEvidence(line) for line in self.transcript.lines)
+        return tuple(LineEvidence(line, self.entities) for line in self.transcript.lines)
+
+    def normalised(self, text: str) -> str:
+        """Return `normalise(text)`; several rules ask for that of the same quotes and texts."""
+        found = self._normalised.get(text)
+        if found is None:
+            found = self._normalised[text] = normalise(text)
+        return found
 
     def cited(self, sources: Iterable[int]) -> list[LineEvidence]:
         """Return the evidence of the existing lines that `sources` cite, each once, in order."""
@@ -101,7 +150,9 @@ class Case:
 
         A secret is none, wherever it is said again: what may not be stored cannot be asked for.
         """
-        spoken = (e for text in self.secrets.masked if text for e in find_entities(text))
+        told = (text for text in self.secrets.masked if text and may_hold(text, self.required))
+        bare = "number" in self.required
+        spoken = (e for text in told for e in find_entities(text, self.patterns, numbers=bare))
         required = dict.fromkeys(e for e in spoken if e.kind in self.required)
         return tuple(e for e in required if self.secrets.find_in(e.raw) is None)
 

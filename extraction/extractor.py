@@ -1,24 +1,26 @@
 """A slice -> an outcome: the one way from events to claims."""
 
 import asyncio
-import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Final
 
 from openai.types.chat import ChatCompletionMessageParam
 
-from extraction.client import ModelClient, Reply
+from extraction.admission import Admission, Budget, admission_for
+from extraction.client import ModelClient, Reply, prompt_tokens
 from extraction.cost import price_attempt
+from extraction.entities import compile_patterns
 from extraction.errors import ProviderFault, ProviderRefusal
 from extraction.evidence import Case
+from extraction.fingerprint import fingerprint, way_of
+from extraction.folding import fold
+from extraction.ids import derived_id, episode_id, place_of
 from extraction.prompt import PROMPT_VERSION, context_text, retry_text, system_text, user_text
 from extraction.rules import Verdict, judge
 from extraction.rules.citation import parse_closes
-from extraction.transcript import Transcript, build_transcript, estimate_tokens, fold
-from extraction.transport import Budget
+from extraction.transcript import Transcript, build_transcript, estimate_tokens
 from schemas.claim import Claim, Episode
 from schemas.events import EventAuthority, authority_of
 from schemas.extraction import Digest, ExtractedClaim
@@ -44,24 +46,53 @@ class _Progress:
 class Extractor:
     """Extracts slices with the model of `settings`. Safe to share among tasks of one event loop."""
 
-    def __init__(self, settings: Settings, *, http: Any = None) -> None:
-        """Take the settings, and `http`, a client of openai's HTTP library, when the caller has its own."""
+    def __init__(self, settings: Settings, *, http: Any = None, admission: Admission | None = None) -> None:
+        """Take the settings, and `http`, a client of openai's HTTP library, when the caller has its own.
+
+        `admission` is what all calls go through; without one it is made, and refuses slices once the daily budget is
+        spent.
+
+        Raises:
+            ModelConfigurationError: There is a daily budget and the model has no price.
+        """
         self._settings = settings
         self._http = http
+        self._admission = admission or admission_for(settings)
         self._vocabulary = settings.keys()
+        self._patterns = compile_patterns(settings.extraction.patterns)
         self._system = system_text(self._vocabulary, settings.extraction.instructions)
         self._system_tokens = estimate_tokens(self._system)
+        self._way = way_of(settings.model.name, self._system, settings.extraction)
         self._price = settings.price(settings.model.name)
 
     @cached_property
     def _client(self) -> ModelClient:
         """Made at the first call, on the loop that uses it."""
-        return ModelClient(self._settings.model, self._http)
+        return ModelClient(self._settings.model, self._admission, self._http)
 
     async def aclose(self) -> None:
         """Close the connections; an extractor that never called has none."""
         if "_client" in self.__dict__:
             await self._client.aclose()
+
+    def fingerprint(self, piece: Slice) -> str:
+        """Return what stands for the words of `piece` and the way this extractor would extract them (32 hex digits)."""
+        return fingerprint(piece, self._way)
+
+    def unchanged(self, piece: Slice) -> Outcome:
+        """Return the outcome of a slice whose fingerprint the bank holds: nothing is asked, nothing to be written."""
+        return Outcome(
+            scope=piece.scope,
+            session_id=piece.session_id,
+            slice_id=piece.id,
+            event_ids=tuple(event.id for event in piece.events),
+            first_ts_ms=piece.first_ts_ms,
+            last_ts_ms=piece.last_ts_ms,
+            status=ExtractionOutcome.UNCHANGED,
+            model=self._settings.model.name,
+            prompt_version=PROMPT_VERSION,
+            fingerprint=self.fingerprint(piece),
+        )
 
     async def extract(self, piece: Slice, context: Sequence[Claim] = ()) -> Outcome:
         """Return what became of `piece`; `context` is the record so far, of which the newest lines are shown.
@@ -74,8 +105,13 @@ class Extractor:
         """
         shown = self._settings.extraction.context_lines
         record = tuple(context[-shown:]) if shown else ()
-        transcript = build_transcript(piece, self._settings.extraction.memory_tools)
-        case = Case(transcript, self._vocabulary, record, self._settings.extraction.required_entities)
+        transcript = build_transcript(
+            piece, self._settings.extraction.memory_tools, timezone=self._settings.extraction.timezone
+        )
+        rules = self._settings.extraction
+        case = Case(
+            transcript, self._vocabulary, record, rules.required_entities, self._patterns, rules.max_claims
+        )
         now = asyncio.get_running_loop().time()
         progress = _Progress(Budget(now + self._settings.model.slice_budget_s))
         if not transcript.lines:
@@ -105,7 +141,7 @@ class Extractor:
         """Ask until an answer passes every rule or `ANSWERS` have failed."""
         for number in range(1, ANSWERS + 1):
             reply = await self._client.ask(messages, progress.budget)
-            progress.attempts.append(self._attempt(reply))
+            progress.attempts.append(self._attempt(reply, messages))
             problems = reply.problems
             if reply.answer is not None:
                 progress.verdict, progress.digest = judge(reply.answer, case), reply.answer.digest
@@ -120,14 +156,22 @@ class Extractor:
             ]
         return ExtractionOutcome.REJECTED
 
-    def _attempt(self, reply: Reply) -> Attempt:
-        return price_attempt(
+    def _attempt(self, reply: Reply, messages: list[ChatCompletionMessageParam]) -> Attempt:
+        attempt = price_attempt(
             self._price,
             input_tokens=reply.input_tokens,
             cached_tokens=reply.cached_tokens,
             output_tokens=reply.output_tokens,
             seconds=reply.seconds,
         )
+        if (spend := self._admission.spend) is not None:
+            # Where the provider does not say what it used, the budget must hold all the same.
+            spend.add(attempt.cost_usd or self._estimated_usd(reply, messages))
+        return attempt
+
+    def _estimated_usd(self, reply: Reply, messages: list[ChatCompletionMessageParam]) -> float:
+        used = {"input_tokens": prompt_tokens(messages), "output_tokens": estimate_tokens(reply.raw)}
+        return price_attempt(self._price, **used, cached_tokens=0, seconds=0).cost_usd
 
     def _outcome(
         self,
@@ -144,9 +188,10 @@ class Extractor:
         digest = progress.digest
         claims: tuple[Claim, ...] = ()
         episode = None
+        mark = self.fingerprint(piece) if passed else ""
         if passed and case and verdict and digest:
             claims = self._claims(piece, verdict.claims, case)
-            episode = _episode(piece, digest, case.transcript)
+            episode = _episode(piece, digest, case.transcript, mark)
         return Outcome(
             scope=piece.scope,
             session_id=piece.session_id,
@@ -166,6 +211,7 @@ class Extractor:
             entity_recall=verdict.recall if verdict else None,
             prompt_tokens=prompt_tokens or {},
             error=error,
+            fingerprint=mark,
         )
 
     def _claims(self, piece: Slice, extracted: Iterable[ExtractedClaim], case: Case) -> tuple[Claim, ...]:
@@ -182,7 +228,7 @@ class Extractor:
             about = "user"
         authorities = {authority_of(event) for event in events}
         return Claim(
-            id=_derived_id("claim", *_place(piece), one.kind, one.key, about, condition or "", text, *sources),
+            id=derived_id("claim", *place_of(piece), one.kind, one.key, about, condition or "", text, *sources),
             scope=piece.scope,
             session_id=piece.session_id,
             slice_id=piece.id,
@@ -215,10 +261,10 @@ def _closed_event(closes: str | None, case: Case) -> str | None:
     return case.context[number - 1].sources[0] if in_record else case.lines[number - 1].line.event.id
 
 
-def _episode(piece: Slice, digest: Digest, transcript: Transcript) -> Episode:
+def _episode(piece: Slice, digest: Digest, transcript: Transcript, mark: str) -> Episode:
     cited = (transcript.event(ordinal) for ordinal in sorted(set(digest.sources)))
     return Episode(
-        id=_derived_id("episode", *_place(piece), piece.id),
+        id=episode_id(piece),
         scope=piece.scope,
         session_id=piece.session_id,
         slice_id=piece.id,
@@ -227,17 +273,5 @@ def _episode(piece: Slice, digest: Digest, transcript: Transcript) -> Episode:
         events=tuple(event.id for event in piece.events),
         first_ts_ms=piece.first_ts_ms,
         last_ts_ms=piece.last_ts_ms,
+        fingerprint=mark,
     )
-
-
-def _place(piece: Slice) -> tuple[str, str, str]:
-    return piece.scope.app, piece.scope.user, piece.session_id
-
-
-def _derived_id(*parts: str) -> str:
-    """Return a UUID that these parts alone decide; lengths are hashed too, so no two lists of parts run together."""
-    digest = blake2b(digest_size=16)
-    for part in parts:
-        raw = part.encode("utf-8", "surrogatepass")
-        digest.update(len(raw).to_bytes(4, "big") + raw)
-    return str(uuid.UUID(bytes=digest.digest(), version=5))

@@ -41,6 +41,7 @@ _TOLD: Final = re.compile(
     re.I,
 )
 _SECRET_SHAPE: Final = re.compile(r"\S*[\d@#$%^&*_]\S*")
+_DIGITS: Final = re.compile(r"\d\d")
 _LONG: Final = re.compile(r"\b\d(?:[ -]?\d){13,18}\b")
 _SSN: Final = re.compile(r"(?<![\w-])\d{3}-\d\d-\d{4}(?![\w-])")
 _KEY: Final = re.compile(r"\b(?:sk|pk|ghp|xox[bp])[-_][A-Za-z0-9_-]{12,}")
@@ -50,6 +51,8 @@ _ASKS_WORDS: Final = re.compile(
     r"|social security number)\b",
     re.I,
 )
+_ASKING_NAMES: Final = ("pin", "cvv", "cvc", "code", "otp", "pass", "security", "maiden", "pet", "one-time", "one time")
+"""One of these stands in whatever asks for a secret; looking for them first is many times cheaper."""
 _SHORT_DIGITS: Final = re.compile(r"(?<![\w.,/:$€£-])(?P<secret>\d{3,6})(?![\w/:-]|[.,]\d)")
 _OTHER_NUMBER: Final = re.compile(
     r"\b(?:account|acct?|order|booking|reservation|flight|ride|room|ticket|case|zip|phone|customer|member|reference)\W*"
@@ -141,6 +144,9 @@ def secret_spans(text: str, asked: str = "") -> list[Span]:
 def _shaped(text: str) -> Iterator[Span]:
     if "-" in text or "_" in text:
         yield from (m.span() for m in _KEY.finditer(text))
+    if not _DIGITS.search(text):
+        return
+    if "-" in text:
         yield from (m.span() for m in _SSN.finditer(text))
     yield from (m.span() for m in _LONG.finditer(text) if _is_card(m[0]))
 
@@ -212,6 +218,9 @@ def _is_secret_field(key: str) -> bool:
 
 
 def _answered(text: str, asked: str) -> Iterator[Span]:
+    lower = asked.lower()
+    if not any(name in lower for name in _ASKING_NAMES):
+        return
     if _ASKS_DIGITS.search(asked):
         for m in _SHORT_DIGITS.finditer(text):
             if not _is_other_number(text, m):

@@ -11,8 +11,11 @@ from datetime import date
 from hashlib import blake2b
 from typing import Final
 
+from extraction.folding import fold
+from extraction.withholding import withheld_by_words
 from schemas.events import USER_AUTHOR, Event, ToolResult
 from schemas.slice import Slice
+from schemas.timezones import day_of, first_timezone
 
 PARTS: Final = ("instruction", "user", "agent", "tool_call", "tool_result", "context")
 """The parts that `strandline_prompt_tokens_total` tells apart."""
@@ -22,8 +25,6 @@ BYTES_PER_TOKEN: Final = 4
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-_EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
-_DAY_MS: Final = 86_400_000
 _NAME_CHARS: Final = 80
 _MARKUP: Final = str.maketrans("", "", "[]():<>!")
 _SECRET: Final = secrets.token_bytes(16)
@@ -33,12 +34,14 @@ _SECRET: Final = secrets.token_bytes(16)
 class Line:
     """One shown event.
 
-    `text` is what was said, `evidence` every piece that was shown (text, error, arguments, results): each with white
-    space folded. A quote must lie inside one piece.
+    `day` is the day on which it happened where the user was: what "tomorrow" in it is reckoned from. `text` is what was
+    said, `evidence` every piece that was shown (text, error, arguments, results): each with white space folded. A quote
+    must lie inside one piece.
     """
 
     ordinal: int
     event: Event
+    day: date
     text: str
     evidence: tuple[str, ...]
 
@@ -70,23 +73,15 @@ def estimate_tokens(text: str) -> int:
     return -(-size // BYTES_PER_TOKEN)
 
 
-def fold(text: str) -> str:
-    """Return `text` with every run of white space, line breaks of any alphabet included, as one space."""
-    return " ".join(text.split())
-
-
-def day_of(ts_ms: int) -> date:
-    """Return the UTC day of a time in milliseconds; a time outside the calendar gives its first or last day."""
-    ordinal = _EPOCH_ORDINAL + ts_ms // _DAY_MS
-    return date.fromordinal(min(max(ordinal, 1), date.max.toordinal()))
-
-
-def build_transcript(piece: Slice, memory_tools: tuple[str, ...] = (), nonce: str = "") -> Transcript:
+def build_transcript(
+    piece: Slice, memory_tools: tuple[str, ...] = (), nonce: str = "", timezone: str = "UTC"
+) -> Transcript:
     """Return the transcript of `piece`.
 
-    Left out: withheld events; calls of `memory_tools` and what they returned (memories are no evidence); events with
-    nothing to show. `nonce` marks the fence; by default it is derived from the slice and a secret of this process,
-    so that nobody who writes into a session can know it.
+    Left out: events that are withheld, by a flag or by somebody's words (`extraction.withholding`); calls of
+    `memory_tools` and what they returned (memories are no evidence); events with nothing to show. `nonce` marks the
+    fence; by default it is derived from the slice and a secret of this process, so that nobody who writes into a session
+    can know it. `timezone` is where the days of events that name none are reckoned.
     """
     nonce = nonce or blake2b(piece.id.encode(), key=_SECRET, digest_size=4).hexdigest()
     asked_memory = {call.id for event in piece.events for call in event.calls if call.name in memory_tools and call.id}
@@ -94,18 +89,20 @@ def build_transcript(piece: Slice, memory_tools: tuple[str, ...] = (), nonce: st
     lines: list[Line] = []
     tokens = dict.fromkeys(PARTS, 0)
     day = None
+    hidden = withheld_by_words(piece.events)
     for event in piece.events:
-        shown = () if event.withheld else tuple(_pieces(event, memory_tools, asked_memory))
+        shown = () if event.withheld or event.id in hidden else tuple(_pieces(event, memory_tools, asked_memory))
         if not shown:
             continue
-        today = day_of(event.ts_ms)
+        # A slice that was set aside by another process may name a zone that is unknown here.
+        today = day_of(event.ts_ms, first_timezone(event.timezone) or timezone)
         if today != day:
             day = today
             rows.append(f"== {day.isoformat()} {WEEKDAYS[day.weekday()]} ==")
         ordinal = len(lines) + 1
         rows.append(f"[{ordinal}] {_label(event)}" + "".join(piece_.shown for piece_ in shown))
         spoken = " ".join(piece_.evidence for piece_ in shown if piece_.is_spoken)
-        lines.append(Line(ordinal, event, spoken, tuple(piece_.evidence for piece_ in shown)))
+        lines.append(Line(ordinal, event, today, spoken, tuple(piece_.evidence for piece_ in shown)))
         for piece_ in shown:
             tokens[piece_.part] += estimate_tokens(piece_.shown)
     rows.append(f"End of transcript {nonce}")

@@ -1,7 +1,7 @@
 """One call of the model over an unreliable wire: time-outs, back-off, Retry-After, and which fault is whose.
 
 Faults of transport say nothing about the answer, so they are not validation faults: they are tried again here, and what
-still fails is handed back for the slice to be put aside.
+still fails is handed back for the slice to be put aside. What they say about the provider is told to the circuit.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from typing import Final
 import openai
 from openai.types.chat import ChatCompletion
 
+from extraction.admission import Admission, Budget
 from extraction.errors import ModelConfigurationError, ProviderFault, ProviderRefusal
 from schemas.settings import ModelSettings
 
@@ -26,8 +27,15 @@ process do not come back together."""
 
 MAX_ERROR_CHARS: Final = 500
 
+MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
+"""A response larger than this, unpacked, is given up: many times the longest answer that can be asked for."""
+
 _SECONDS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_PASSING: Final = frozenset({408, 409, 425, 429})
+_TOO_MANY: Final = 429
+_BUSY: Final = frozenset({409, 425, _TOO_MANY})
+"""Tried again, but no sign of ill health: a provider that says so is up."""
+
+_PASSING: Final = _BUSY | {408}
 _OF_THE_SLICE: Final = (
     "context_length_exceeded",
     "string_above_max_length",
@@ -42,17 +50,8 @@ _REMEDIES: Final = {
 }
 
 
-@dataclass(slots=True)
-class Budget:
-    """What one slice may still use: `until` is a time of the event loop's clock, `retries` counts transport retries."""
-
-    until: float
-    retries: int = 0
-
-    @property
-    def left_s(self) -> float:
-        """Seconds that are left; never below zero."""
-        return max(0.0, self.until - asyncio.get_running_loop().time())
+class AnswerTooLong(openai.OpenAIError):
+    """A response is longer than `MAX_ANSWER_BYTES`. Of openai's own kind, which its client passes on as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,16 @@ class Served:
     seconds: float
 
 
-async def call(send: Callable[[], Awaitable[object]], model: ModelSettings, budget: Budget) -> Served:
+async def call(
+    send: Callable[[], Awaitable[object]],
+    model: ModelSettings,
+    budget: Budget,
+    admission: Admission,
+    tokens: float = 0.0,
+) -> Served:
     """Return what `send` brings, trying again while `budget` and `model.transport_retries` allow.
+
+    Each try goes through `admission`, as a call of about `tokens`.
 
     Raises:
         ProviderFault: it was not served in time; the text is the provider's last own words.
@@ -72,27 +79,44 @@ async def call(send: Callable[[], Awaitable[object]], model: ModelSettings, budg
         ModelConfigurationError: the provider would refuse any request as things are set.
     """
     clock = asyncio.get_running_loop().time
+    circuit = admission.circuit
     while True:
+        leave = await admission.enter(budget, tokens)
         started = clock()
         asked_wait: float | None = None
+        is_ill = True  # whether what came says that the provider as a whole does not serve
+        granted_s = min(model.timeout_s, budget.left_s)
         try:
-            async with asyncio.timeout(min(model.timeout_s, budget.left_s)):
+            async with asyncio.timeout(granted_s):
                 completion = await send()
             if isinstance(completion, ChatCompletion) and completion.choices:
+                circuit.answered(leave)
                 return Served(completion, clock() - started)
             words = f"the endpoint answered no chat completion: {_body_words(completion)}"
         except openai.APIStatusError as error:
-            _raise_if_final(error, model)
+            if (final := _final(error, model)) is not None:
+                circuit.answered(leave)
+                raise final from error
+            is_ill = error.status_code not in _BUSY
             words, asked_wait = f"HTTP {error.status_code}: {error.message}", retry_after_s(error.response.headers)
+            if error.status_code == _TOO_MANY and asked_wait:
+                circuit.hold(asked_wait, bounded(words, model))
         except (TimeoutError, openai.APIConnectionError) as error:
-            words = f"no answer after {clock() - started:.1f} s: {error.__cause__ or error or 'time-out'}"
-        except (openai.APIError, ValueError) as error:  # a body that is no JSON, or not of the protocol
+            words = f"no answer after {clock() - started:.1f} s: {str(error.__cause__ or error) or 'time-out'}"
+            # A call that the slice's own time has cut short says little of the provider.
+            is_ill = not isinstance(error, TimeoutError) or 2 * granted_s >= model.timeout_s
+        except (openai.OpenAIError, ValueError) as error:  # a body that is no JSON, too long, or not of the protocol
             words = f"the endpoint's answer cannot be read: {error}"
-        wait = max(asked_wait or 0.0, _back_off_s(budget.retries))
-        if budget.retries >= model.transport_retries or wait >= budget.left_s:
-            raise ProviderFault(bounded(words, model))
+        words = bounded(words, model)
+        if is_ill:
+            admission.failed(leave, words)
+        # While the circuit is open it sets the pace; a back-off on top would only find the provider's return later.
+        wait_s = asked_wait or 0.0 if circuit.is_open else max(asked_wait or 0.0, _back_off_s(budget.retries))
+        if (budget.own_retries >= model.transport_retries and not leave.is_probe) or wait_s >= budget.left_s:
+            raise ProviderFault(words)
         budget.retries += 1
-        await asyncio.sleep(wait)
+        budget.probes += leave.is_probe
+        await asyncio.sleep(wait_s)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -127,16 +151,16 @@ def _body_words(body: object) -> str:
     return str(getattr(body, "error", None) or type(body).__name__)
 
 
-def _raise_if_final(error: openai.APIStatusError, model: ModelSettings) -> None:
-    """Raise unless `error` may pass by itself."""
+def _final(error: openai.APIStatusError, model: ModelSettings) -> ProviderRefusal | ModelConfigurationError | None:
+    """Return what `error` means when trying again would not help, None when it may pass by itself."""
     status = error.status_code
     if status >= 500 or status in _PASSING:
-        return
+        return None
     words = bounded(error.message, model)
     if status == 413 or (
         status in (400, 422) and any(mark in f"{error.code} {error.message}" for mark in _OF_THE_SLICE)
     ):
-        raise ProviderRefusal(words) from error
+        return ProviderRefusal(words)
     remedy = _REMEDIES.get(status, "check model.name, model.mode, model.max_output_tokens and model.temperature")
     message = f"The model endpoint refused {model.name!r} with HTTP {status}: {words}. Remedy: {remedy}."
-    raise ModelConfigurationError(message, status) from error
+    return ModelConfigurationError(message, status)

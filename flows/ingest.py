@@ -7,15 +7,14 @@ from bytewax.dataflow import Dataflow
 from bytewax.inputs import Source
 from bytewax.outputs import Sink
 
+from flows.learn import Extraction, Memories, learn
 from operators import dead_letter
 from operators.dead_letter import DeadLetter
 from operators.decode import Decoder, decode
-from operators.extract import Extracted, SliceOrForget
-from operators.map_async import AsyncMap, map_async
+from operators.extract import SliceOrForget
 from operators.sessionize import Sessionizer, sessionize
-from schemas.controls import Control
 from schemas.message import Message
-from schemas.outcome import ExtractionOutcome, Outcome
+from schemas.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,8 @@ class Steps:
     sessionizer: Sessionizer
     letters: Sink[DeadLetter]
     slices: Sink[tuple[str, SliceOrForget]]
-    extraction: AsyncMap[SliceOrForget, Extracted | Control] | None = None
-    memories: Sink[tuple[str, Extracted | Control]] | None = None
+    extraction: Extraction | None = None
+    memories: Memories | None = None
     records: Sink[Outcome] | None = None
 
 
@@ -45,21 +44,6 @@ def build(steps: Steps) -> Dataflow:
         op.output("dead-letters", op.merge("letters", invalid, late), steps.letters)
         return flow
 
-    extracted = map_async("extract", sessions.slices, steps.extraction)
-    op.output("remember", extracted, steps.memories)
-    failed = op.filter_map("failed", extracted, _failed)
+    failed = learn(sessions.slices, steps.extraction, steps.memories, steps.records)
     op.output("dead-letters", op.merge("letters", invalid, late, failed), steps.letters)
-    if steps.records is not None:
-        op.output("records", op.filter_map("outcomes", extracted, _outcome), steps.records)
     return flow
-
-
-def _failed(pair: tuple[str, Extracted | Control]) -> DeadLetter | None:
-    item = pair[1]
-    if isinstance(item, Extracted) and item.outcome.status in (ExtractionOutcome.REJECTED, ExtractionOutcome.TO_RETRY):
-        return dead_letter.from_rejected(item.slice, item.outcome)
-    return None
-
-
-def _outcome(pair: tuple[str, Extracted | Control]) -> Outcome | None:
-    return pair[1].outcome if isinstance(pair[1], Extracted) else None

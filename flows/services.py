@@ -28,12 +28,15 @@ from operators.slice_sink import SliceSink
 from operators.stream_time import StreamTime
 from schemas.detect import Place
 from schemas.message import Message
-from schemas.settings import Settings
+from schemas.settings import KafkaSettings, Settings
 from schemas.version import SCHEMA_VERSION
 
 log = structlog.get_logger(__name__)
 
 FROM_KAFKA = "kafka"
+
+SPEND_FILE = "model-spend.json"
+"""In the folder of the recovery store: what the model cost today, where there is a daily budget."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def opened(job: Job) -> Iterator[Services]:
     settings, metrics = job.settings, job.metrics
     heartbeat = Heartbeat()
     census = Census(metrics)
+    recovery = recovery_of(job)
     stream_time, quiet_time = StreamTime(), QuietTime()
 
     def polled(partition: int, drained: bool) -> None:
@@ -106,8 +110,18 @@ def opened(job: Job) -> Iterator[Services]:
             # The model's and the store's libraries take seconds to load, which a dry run need not pay for.
             from flows.remembering import remembering  # noqa: PLC0415
 
-            memories = remembering(settings, stack, metrics=metrics, census=census, heartbeat=heartbeat, stop=job.stop)
+            memories = remembering(
+                settings,
+                stack,
+                metrics=metrics,
+                census=census,
+                heartbeat=heartbeat,
+                stop=job.stop,
+                waits_for_budget=job.source == FROM_KAFKA and not job.until_end,
+                spend_file=recovery / SPEND_FILE if recovery else None,
+            )
             checks["store"] = memories.ping
+            source.ready = memories.has_room
             steps = replace(
                 steps,
                 extraction=memories.extraction,
@@ -118,7 +132,7 @@ def opened(job: Job) -> Iterator[Services]:
         if settings.run.metrics_port:
             server = HealthServer(settings.run.metrics_host, settings.run.metrics_port, metrics, heartbeat, checks)
             health = stack.enter_context(server)
-        yield Services(steps, census, _recovery(job), health, *_watched(source))
+        yield Services(steps, census, recovery, health, *_watched(source))
 
 
 def _source(job: Job, polled: OnPoll, stack: ExitStack) -> FileSource | KafkaSource:
@@ -149,14 +163,21 @@ def _letters(job: Job) -> DynamicSink[DeadLetter]:
         return CountingSink(job.metrics)
     if job.source != FROM_KAFKA:
         return FolderSink(job.settings.run.dead_letter_dir, job.metrics)
-    kafka = job.settings.kafka
+    return letters_to_kafka(job.settings.kafka, job.metrics)
+
+
+def letters_to_kafka(kafka: KafkaSettings, metrics: Metrics) -> DynamicSink[DeadLetter]:
+    """Return a sink of letters to their topics; those that are missing are made, and that of the records with them.
+
+    :raises KafkaProblem: Kafka cannot be reached.
+    """
     names = {*dead_letter.topics(kafka).values(), kafka.records_topic} - {""}
     with kafka_client.Admin(kafka) as admin:
         admin.create(sorted(names), partitions=1, replication=-1)
-    return dead_letter.topic_sink(kafka, job.metrics)
+    return dead_letter.topic_sink(kafka, metrics)
 
 
-def _recovery(job: Job) -> Path | None:
+def recovery_of(job: Job) -> Path | None:
     """Return the folder of the recovery store, or None when this run keeps no state.
 
     A run from Kafka that remembers keeps one, beside an embedded store since the two belong together; its name says

@@ -156,6 +156,18 @@ class Bank:
         contents = self._contents()
         return record_of(self._scope, session_id, contents.claims.values(), contents.episodes.values())
 
+    def fingerprint_of(self, episode_id: str) -> str | None:
+        """Return the fingerprint of the slice whose digest line has this id, by one read of one row.
+
+        None when there is no such line: no bank (none is made), never extracted, replaced by a slice that was cut
+        otherwise, or covered by a deletion. Whatever takes a slice's claims away takes its line too.
+        """
+        try:
+            found = self._by_id([episode_id])
+        except CollectionMissing:
+            return None
+        return next((row.fingerprint for row in found if isinstance(row, Episode)), None)
+
     def search(self, query: str, limit: int | None = None, *, now_ms: int, episodes: bool = False) -> list[Hit]:
         """Return the claims that stand, are not expired and have to do with `query`, best first.
 

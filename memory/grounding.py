@@ -52,12 +52,16 @@ def _conflict_line(sides: list[Claim]) -> str:
 
 
 def _statement(claim: Claim) -> str:
-    condition = f" (when: {_flat(claim.condition)})" if claim.condition else ""
-    said_by = _SAID_BY.get(claim.authority, claim.authority)
+    condition = f" (when: {flat(claim.condition)})" if claim.condition else ""
     kind = claim.kind.replace("_", " ")
-    return f"{iso_day(claim.observed_at_ms)}, {kind}: {_flat(claim.text)}{condition} [{said_by}]"
+    return f"{iso_day(claim.observed_at_ms)}, {kind}: {flat(claim.text)}{condition} [{said_by(claim)}]"
 
 
-def _flat(text: str) -> str:
+def said_by(claim: Claim) -> str:
+    """Return in words who stands behind `claim`."""
+    return _SAID_BY.get(claim.authority, claim.authority)
+
+
+def flat(text: str) -> str:
     """Return `text` on one line, so that no memory can open a line of its own in the block."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())

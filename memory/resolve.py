@@ -119,7 +119,8 @@ def _resolve_group(
 
     Step 1: of claims with one value the newest stands for all.
     Step 2: values that a later claim closed leave the field.
-    Step 3: of what is left, all stand (many values), or the newest does, or several do that contradict each other.
+    Step 3: of what is left, all stand (many values) but those that a later claim corrected, or the newest does, or
+    several do that contradict each other.
     """
     entry = rules.vocabulary.entry(group[0].key, group[0].kind)
     values: defaultdict[str, list[Claim]] = defaultdict(list)
@@ -134,10 +135,15 @@ def _resolve_group(
     closed = {value: by for value, members in values.items() if (by := _closed_by(members, closers))}
     open_claims = [claim for claim in group if normalised(claim.text) not in closed]
     standing = _standing(open_claims, entry, rules)
+    stay = {value: members for value, members in values.items() if value not in closed}
+    corrected = _corrected(stay) if entry.values == "many" else {}
     for value, claim in newest.items():
         mentions = len(values[value])
         if value in closed:
             derived[claim.id] = _Derived(ClaimStatus.CLOSED, superseded_by=closed[value], mentions=mentions)
+        elif value in corrected:
+            by = newest[corrected[value]].id
+            derived[claim.id] = _Derived(ClaimStatus.SUPERSEDED, superseded_by=by, mentions=mentions)
         else:
             derived[claim.id] = _state_of(value, standing, newest, mentions)
     return derived
@@ -170,6 +176,25 @@ def _closed_by(members: list[Claim], closers: dict[tuple[str, str], list[Claim]]
         if closer.id not in ids and closer.observed_at_ms >= last.observed_at_ms
     ]
     return min(found, key=order).id if found else None
+
+
+def _corrected(values: dict[str, list[Claim]]) -> dict[str, str]:
+    """Return the values that later ones of the same place took back, each with the value that stands for it.
+
+    A correction says so (`change`) and names an event that the value rests on. Where several values rest on that event
+    nobody knows which is meant, and all stand.
+    """
+    found: dict[str, str] = {}
+    changes = [(claim, value) for value, members in values.items() for claim in members if claim.change]
+    for change, value in sorted(changes, key=lambda pair: order(pair[0])):
+        meant = [
+            other
+            for other, members in values.items()
+            if other != value and any(c.session_id == change.session_id and change.closes in c.sources for c in members)
+        ]
+        if len(meant) == 1 and order(values[meant[0]][-1]) < order(change):
+            found = {old: value if by == meant[0] else by for old, by in found.items()} | {meant[0]: value}
+    return found
 
 
 def _standing(claims: list[Claim], entry: Key, rules: Rules) -> list[str]:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import structlog
+from msgspec.structs import replace
 from qdrant_client import models
 
 from memory.bank import Bank
@@ -20,6 +21,7 @@ from memory.resolve import Rules
 from memory.rows import Contents, Row, indexed_text, payload_of, row_of
 from memory.schema import MEANING, WORDS, Meta, bank_layout, check_embedding, meta_of
 from memory.words import passage_vector
+from schemas.claim import Episode
 from schemas.scope import Scope
 from schemas.settings import Settings
 
@@ -136,14 +138,21 @@ class Store:
     def write(self, scope: Scope, change: Change) -> None:
         """Write `change` to the bank: all that is new in one call first, then take away what is gone.
 
-        A crash between the two leaves rows that the next write takes away; never a moment without either.
+        A crash between the two leaves rows that the next write takes away; never a moment without either. That write
+        comes because the slice has no fingerprint yet: it vouches for the whole slice, so it is written last.
         """
         alias = self.alias(scope)
         self.invalidate(scope)
-        if change.upserts:
-            self.qdrant.upsert(alias, self._points(alias, change.upserts))
+        new = change.upserts
+        lines = [row for row in new if isinstance(row, Episode)] if change.deletes else []
+        if lines:
+            new = [replace(row, fingerprint="") if isinstance(row, Episode) else row for row in new]
+        if new:
+            self.qdrant.upsert(alias, self._points(alias, new))
         if change.deletes:
             self.qdrant.delete(alias, change.deletes)
+        if lines:
+            self.qdrant.upsert(alias, self._points(alias, lines))
         self._remember(scope, change.after)
 
     def invalidate(self, scope: Scope) -> None:

@@ -1,6 +1,7 @@
 """How memories are shown: the JSON of the command line and the API (a contract), and a record as Markdown."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memory.bank import Hit
@@ -12,6 +13,7 @@ from schemas.record import Record
 from schemas.vocabulary import Vocabulary
 
 Json = dict[str, Any]
+Link = Callable[[str], str]
 
 _STATUS_NOTE = {
     ClaimStatus.SUPERSEDED: "superseded",
@@ -110,18 +112,24 @@ def receipt_json(receipt: Receipt) -> Json:
 
 
 def _headings(record: Record) -> list[tuple[str, str, tuple[Claim, ...]]]:
+    asked = record.open_questions
     return [
         ("goal", "Goal", record.goal),
         ("facts", "Facts", record.facts),
         ("preferences", "Preferences", record.preferences),
         ("decisions", "Decisions", record.decisions),
         ("commitments", "Commitments", record.commitments),
-        ("open_questions", "Open questions", record.open_questions),
+        ("open_questions", "Open questions", tuple(c for c in asked if c.status is not ClaimStatus.CLOSED)),
+        ("answered_questions", "Answered questions", tuple(c for c in asked if c.status is ClaimStatus.CLOSED)),
     ]
 
 
-def record_json(record: Record) -> Json:
-    """Return what `record --format json` prints: each heading a list of memories, and the digest lines."""
+def record_json(record: Record, opening: str) -> Json:
+    """Return what `record --format json` prints: each heading a list of memories, the digest lines, the first message.
+
+    A question that was answered stands under `answered_questions`, not under `open_questions`. `opening` is what
+    `first_message` makes of the record.
+    """
     lines = [
         {
             "text": line.text,
@@ -137,30 +145,51 @@ def record_json(record: Record) -> Json:
         "session_id": record.session_id,
         **{name: [_memory_json(claim) for claim in claims] for name, _, claims in _headings(record)},
         "digest": lines,
+        "first_message": opening,
     }
 
 
-def record_markdown(record: Record) -> str:
-    """Return the record as Markdown for a handoff: headings with something under them, each line with its evidence."""
+def record_markdown(record: Record, opening: str, link: Link | None = None) -> str:
+    """Return the record as Markdown for a handoff: headings with something under them, each line with its evidence.
+
+    `opening` is what `first_message` makes of the record. `link` gives the address of an event by its id; without it
+    sources are ids.
+    """
     parts = [f"# Session {_inline(record.session_id)}"]
     if record.digest:
-        lines = [f"- {iso_day(line.last_ts_ms)}: {_inline(line.text)}" for line in record.digest]
+        lines = [
+            f"- {iso_day(line.last_ts_ms)}: {_inline(line.text)}  \n  {_sources(line.sources, link)}"
+            for line in record.digest
+        ]
         parts.append("\n".join(["## What happened", "", *lines]))
-    for _, title, claims in _headings(record):
+    headings = _headings(record)
+    own = {claim.id: claim for _, _, claims in headings for claim in claims}
+    for _, title, claims in headings:
         if claims:
-            parts.append("\n".join([f"## {title}", "", *(_claim_markdown(claim) for claim in claims)]))
+            parts.append("\n".join([f"## {title}", "", *(_claim_markdown(claim, own, link) for claim in claims)]))
     if len(parts) == 1:
         parts.append("Nothing is remembered of this session.")
+    if opening:
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", opening)), 0)
+        parts.append(f"## First message for the next agent\n\n{fence}text\n{opening}\n{fence}")
     return "\n\n".join(parts) + "\n"
 
 
-def _claim_markdown(claim: Claim) -> str:
+def _claim_markdown(claim: Claim, own: Mapping[str, Claim], link: Link | None) -> str:
     note = _STATUS_NOTE.get(claim.status)
+    by = own.get(claim.superseded_by or "")
+    instead = f", see: {_inline(by.text)}" if by else ""
     about = "" if claim.about == "user" else f" (about {_inline(claim.about)})"
     condition = f" (when: {_inline(claim.condition)})" if claim.condition else ""
-    mark = f" **[{note}]**" if note else ""
+    mark = f" **[{note}{instead}]**" if note else ""
     said = f'{claim.authority.replace("_", " ")}, {iso_day(claim.observed_at_ms)}: "{_inline(claim.quote)}"'
-    return f"- {_inline(claim.text)}{about}{condition}{mark}  \n  {said}"
+    return f"- {_inline(claim.text)}{about}{condition}{mark}  \n  {said} {_sources(claim.sources, link)}"
+
+
+def _sources(sources: Iterable[str], link: Link | None) -> str:
+    """Return the events that prove a line, each as a link when there is an address for it."""
+    shown = (f"[{_inline(event)}](<{link(event)}>)" if link else _inline(event) for event in sources)
+    return f"({', '.join(shown)})"
 
 
 def _inline(text: str) -> str:

@@ -45,10 +45,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class RejectedSlice(msgspec.Struct, frozen=True):
-    """A slice without an extraction: the slice itself, and what became of it."""
+    """A slice without an extraction: the slice itself, what became of it, and how often it was put to the model.
+
+    `attempts` counts over the slice's whole life: the first time and every replay.
+    """
 
     slice: Slice
     outcome: Outcome
+    attempts: int = 1
 
 
 def from_invalid(invalid: Invalid) -> DeadLetter:
@@ -69,11 +73,14 @@ def from_late(late: LateEvent) -> DeadLetter:
     return DeadLetter(LetterKind.LATE, "older_than_id_memory", late.scope.key().encode(), value)
 
 
-def from_rejected(piece: Slice, outcome: Outcome) -> DeadLetter:
-    """Keep a slice whose extraction failed its rules, or whose provider could not serve it in time."""
+def from_rejected(piece: Slice, outcome: Outcome, attempts: int = 1) -> DeadLetter:
+    """Keep a slice whose extraction failed its rules, or whose provider could not serve it in time.
+
+    `attempts` is how often it was put to the model by now.
+    """
     kind = LetterKind.REJECTED if outcome.status == "rejected" else LetterKind.RETRY
     reason = outcome.problems[-1].rule if outcome.problems and kind is LetterKind.REJECTED else "provider"
-    return DeadLetter(kind, reason, piece.scope.key().encode(), _encode(RejectedSlice(piece, outcome)))
+    return DeadLetter(kind, reason, piece.scope.key().encode(), _encode(RejectedSlice(piece, outcome, attempts)))
 
 
 def topics(settings: KafkaSettings) -> dict[LetterKind, str]:

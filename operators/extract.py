@@ -1,5 +1,7 @@
 """The call that `map_async` makes for every slice: context in, extraction out, everything counted.
 
+A slice that the bank holds as it is, told by its fingerprint, costs no call of the model.
+
 A forget travels the same way as the slices, so that it stays behind what was cut before it.
 """
 
@@ -12,8 +14,10 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
+from extraction.ids import episode_id
 from operators.metrics import Metrics
 from operators.store_wait import repeated
+from operators.unwritten import Unwritten
 from schemas.claim import Claim
 from schemas.controls import Control
 from schemas.outcome import ExtractionOutcome, Outcome
@@ -23,8 +27,8 @@ from schemas.slice import Slice
 _KEPT_SESSIONS = 10_000
 """Sessions whose newest claims, and whose forgets, are kept at hand; the bank and its ledger know the rest."""
 
-_READ_WAITS_S = (0.5, 2.0, 8.0)
-"""Waits between tries to read the record while the store is away."""
+_READ_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+"""Waits between tries to read the bank while the store is away: as long as for writes, for every slice asks."""
 
 _WARN_EVERY_S = 60.0
 
@@ -61,6 +65,14 @@ class Extracts(Protocol):
         """Return what became of `piece`."""
         ...
 
+    def fingerprint(self, piece: Slice) -> str:
+        """Return what stands for the words of `piece` and the way it is extracted."""
+        ...
+
+    def unchanged(self, piece: Slice) -> Outcome:
+        """Return the outcome of a slice that the bank holds already."""
+        ...
+
 
 class ReadsRecord(Protocol):
     """What is known of a session: reads of the bank, which may block."""
@@ -73,20 +85,39 @@ class ReadsRecord(Protocol):
         """Return those of `claims` that no deletion covers."""
         ...
 
+    def fingerprint_of(self, scope: Scope, episode_id: str) -> str | None:
+        """Return the fingerprint of the slice with this digest line, None when the bank has none."""
+        ...
+
 
 class SliceCall:
     """Extracts slices with the record so far as context, and counts what came out.
 
     What this process has just extracted may not be stored yet when the session's next slice starts, so it is kept at
     hand for a while. A forget reaches it three ways: as a message, through the bank, and by the ledger.
+
+    Nothing is written for a slice that the bank holds unchanged. So it may be passed over only while nothing of its
+    session is on its way to the bank, which could take its claims away again; and a forget needs no care, for what was
+    forgotten is not in the bank.
     """
 
-    def __init__(self, extractor: Extracts, record: ReadsRecord, context_lines: int, metrics: Metrics) -> None:
-        """Show at most `context_lines` claims of the record to the model."""
+    def __init__(
+        self,
+        extractor: Extracts,
+        record: ReadsRecord,
+        context_lines: int,
+        metrics: Metrics,
+        unwritten: Unwritten | None = None,
+    ) -> None:
+        """Show at most `context_lines` claims of the record to the model.
+
+        Whoever writes the outcomes tells `unwritten` so; without it they count as on their way for ever.
+        """
         self._extractor = extractor
         self._record = record
         self._context_lines = context_lines
         self._metrics = metrics
+        self._unwritten = unwritten or Unwritten()
         self._recent: OrderedDict[tuple[Scope, str], tuple[Claim, ...]] = OrderedDict()
         self._erased: OrderedDict[tuple[Scope, str], int] = OrderedDict()
         self._warn_next = 0.0
@@ -98,8 +129,12 @@ class SliceCall:
             self._erased[where] = max(item.ts_ms, self._erased.pop(where, -1))
             _bound(self._erased)
             return item
+        if await self._is_unchanged(item):
+            self._metrics.skip("unchanged").inc(len(item.events))
+            return Extracted(item, self._extractor.unchanged(item))
         context = await self._context(item) if item.seq and self._context_lines else ()
         outcome = await self._extractor.extract(item, context)
+        self._unwritten.extracted(outcome)
         where = (item.scope, item.session_id)
         self._recent[where] = (*self._recent.pop(where, ()), *outcome.claims)[-self._context_lines :]
         _bound(self._recent)
@@ -114,6 +149,14 @@ class SliceCall:
         if now >= self._warn_next:
             self._warn_next = now + _WARN_EVERY_S
             log.warning("the model did not serve a slice, it is set aside for a retry", error=outcome.error)
+
+    async def _is_unchanged(self, piece: Slice) -> bool:
+        if self._unwritten.holds(piece.scope, piece.session_id):
+            return False
+        stored = await asyncio.to_thread(
+            repeated, lambda: self._record.fingerprint_of(piece.scope, episode_id(piece)), _READ_WAITS_S
+        )
+        return bool(stored) and stored == self._extractor.fingerprint(piece)
 
     async def _context(self, piece: Slice) -> tuple[Claim, ...]:
         claims = await asyncio.to_thread(self._read, piece.scope, piece.session_id)

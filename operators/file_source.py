@@ -9,6 +9,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,9 @@ from schemas.message import Message
 
 _BATCH = 500
 """Lines given to the dataflow at once; small enough that results flow while the file is still read."""
+
+_ASK_AGAIN = timedelta(milliseconds=10)
+"""How soon it is asked again whether more can be taken."""
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".json", ".json.gz")
 
@@ -61,13 +65,22 @@ class FileSource(FixedPartitionedSource[Message, int]):
     The state is the number of messages given out, so a resumed run goes on behind them.
     """
 
-    def __init__(self, path: str, stop: threading.Event, on_poll: OnPoll = lambda partition, drained: None) -> None:
-        """Read `path` until `stop` is set; `on_poll` is told whenever the dataflow asks for more.
+    def __init__(
+        self,
+        path: str,
+        stop: threading.Event,
+        on_poll: OnPoll = lambda partition, drained: None,
+        ready: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Read `path` until `stop` is set.
+
+        `on_poll` is told whenever the dataflow asks for more. While `ready` is false nothing is handed out.
 
         :raises InputNotFound: There is nothing to read.
         """
         self.stop = stop
         self.on_poll = on_poll
+        self.ready = ready
         self._path = Path(path)
         self._files = files_of(path)
         self._total = sum(file.stat().st_size for file in self._files)
@@ -119,17 +132,24 @@ class _FilePartition(StatefulSourcePartition[Message, int]):
         self._source = source
         self._messages = islice(source.messages(), done, None)
         self._done = done
+        self._waits = False
 
     def next_batch(self) -> list[Message]:
         # A file is never drained: what was not read yet is there already.
         self._source.on_poll(0, False)
         if self._source.stop.is_set():
             raise StopIteration
+        self._waits = not self._source.ready()
+        if self._waits:
+            return []
         batch = list(islice(self._messages, _BATCH))
         if not batch:
             raise StopIteration
         self._done += len(batch)
         return batch
+
+    def next_awake(self) -> datetime | None:
+        return datetime.now(UTC) + _ASK_AGAIN if self._waits else None
 
     def snapshot(self) -> int:
         return self._done

@@ -8,7 +8,8 @@ topic later are found at the next start.
 
 import threading
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import TypedDict
 
 from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
@@ -21,6 +22,9 @@ from operators.kafka_reader import Reader, Track
 from operators.metrics import Metrics
 from schemas.message import Message
 from schemas.settings import KafkaSettings
+
+_ASK_AGAIN = timedelta(milliseconds=10)
+"""How soon a partition that had to wait asks again whether more can be taken."""
 
 
 class Position(TypedDict):
@@ -43,6 +47,7 @@ class _Partition(StatefulSourcePartition[Message, Position]):
         self._topic_id = topic_id
         self._before: int | None = None
         self._idle = False
+        self._waits = False
 
     @override
     def next_batch(self) -> Iterable[Message]:
@@ -50,6 +55,11 @@ class _Partition(StatefulSourcePartition[Message, Position]):
             raise StopIteration
         if self._offsets.fault is not None:
             raise self._offsets.fault
+        self._waits = not self._source.ready()
+        if self._waits:
+            self._track.last_data = monotonic()  # time in which nobody asked is not the silence that ends a partition
+            self._source.on_poll(self._track.partition.partition, False)
+            return []
         batch = self._reader.take(self._track)
         self._idle = not batch
         self._source.on_poll(self._track.partition.partition, len(batch) < self._source.batch_size)
@@ -59,6 +69,8 @@ class _Partition(StatefulSourcePartition[Message, Position]):
 
     @override
     def next_awake(self) -> datetime | None:
+        if self._waits:
+            return datetime.now(UTC) + _ASK_AGAIN
         if self._idle:
             return self._reader.awake_at
         return None
@@ -99,15 +111,18 @@ class KafkaSource(FixedPartitionedSource[Message, Position]):
         until_end: bool = False,
         share: tuple[int, int] = (0, 1),
         on_poll: Callable[[int, bool], None] = lambda partition, drained: None,
+        ready: Callable[[], bool] = lambda: True,
         commits: bool = True,
     ) -> None:
         """Only remember the settings; nothing connects before the dataflow starts.
 
         `on_poll` is told of every poll, idle or not: the partition, and whether the poll took all there was.
+        While `ready` is false nothing is handed out, and no partition ends; a poll then never counts as drained.
         Without `commits` the group's offsets stay as they are.
         """
         self.on_poll = on_poll
         self.commits = commits
+        self.ready = ready
         self.batch_size = kafka.batch_size
         self.stop = stop
         self.until_end = until_end

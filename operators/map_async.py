@@ -1,13 +1,21 @@
 """`map_async`: an awaitable function over a keyed stream, many items at once, each key's results in order.
 
-Flink has Async I/O; Bytewax has none. One asyncio loop per process runs the calls under one budget. Items under way
-stand in the snapshot, so a crash issues them again; a full budget blocks `on_batch`, which is the only backpressure
-that Bytewax has. Keys are spread over a fixed number of shards, for the dataflow wakes and snapshots keys one by one,
-and thousands of users would each cost a wake-up every few milliseconds.
+Flink has Async I/O; Bytewax has none. This file is it, and needs Bytewax and msgspec only:
 
-Guarantees: results of one key come out in the order its items went in; items with the same `serial_key` run one after
-another; an item is emitted once per execution, and again after a crash unless its result was in a completed snapshot
-interval.
+    runner = AsyncRunner(call, limit=256, stop=threading.Event())
+    answers = map_async("ask", questions, AsyncMap(runner, encode, decode, serial_key=lambda item: item.session))
+
+One asyncio loop per process runs the calls under one budget. Keys are spread over a fixed number of shards, for the
+dataflow wakes and snapshots keys one by one, and thousands of users would each cost a wake-up every few milliseconds.
+
+What is guaranteed. Never more than `limit` calls are under way. Results of one key come out in the order its items went
+in; items with the same `serial_key` run one after another. Items taken on stand in the snapshot, so a crash issues them
+again: an item is emitted once per execution, and again only if its result was in no completed snapshot. A call that
+raises fails the dataflow with its own error.
+
+What holds the input back. A source that asks `AsyncRunner.has_room` before it hands out more lets the dataflow turn,
+and snapshots be taken, however long the budget is full. What one batch brings beyond that is taken on as well, up to a
+ceiling; only above it does `on_batch` block, and with it the worker: the one backpressure that Bytewax itself has.
 """
 
 import asyncio
@@ -32,15 +40,18 @@ Y = TypeVar("Y")
 SHARDS = 64
 """Keys of the stateful step: enough to spread over workers, few enough to wake often."""
 
-_POLL = timedelta(milliseconds=5)
-"""How soon results are looked for while some are awaited; measured at 95-97 % of ideal throughput."""
+_POLL = timedelta(milliseconds=10)
+"""How soon results are looked for while some are awaited. No call waits for it: the next ones are taken on already."""
+
+_AHEAD = 2
+"""Items taken on, for each that may be under way, until there is no room: a turn of the dataflow may take as long as a
+call before a slot stands empty."""
+
+_CEILING = 8
+"""The same, until `on_batch` blocks. It bounds what is held and what each snapshot writes."""
 
 _WAIT_S = 0.05
-"""How long a full budget waits before it looks at `stop` and beats the heart again."""
-
-
-_TAKEN_ON = 2
-"""Items taken on for each that may be under way: the next ones start without waiting for the dataflow to come round."""
+"""How long who waits for a call waits before it looks at `stop` again."""
 
 
 class AsyncRunner(Generic[X, Y]):
@@ -55,13 +66,13 @@ class AsyncRunner(Generic[X, Y]):
         on_wait: Callable[[float], None] = lambda seconds: None,
         on_change: Callable[[int], None] = lambda in_flight: None,
     ) -> None:
-        """Run `call` for at most `limit` items at once, and take on at most `_TAKEN_ON` times as many.
+        """Run `call` for at most `limit` items at once.
 
         Items that wait for another of their serial key are taken on but not under way, so a long session does not
         keep the others out.
 
         :arg stop: Once set, nothing new is started and nobody waits any more.
-        :arg on_wait: Told of each stretch, in seconds, that the dataflow waited for room.
+        :arg on_wait: Told of each stretch, in seconds, that the input was held back.
         :arg on_change: Told how many items are under way, on the loop's thread.
         """
         self.stop = stop
@@ -70,23 +81,38 @@ class AsyncRunner(Generic[X, Y]):
         self._on_wait = on_wait
         self._on_change = on_change
         self._under_way = 0
-        self._taken_on = 0
+        self._unfinished = 0
+        self._held = 0
+        self._full_since: float | None = None
         self._slots = asyncio.Semaphore(limit)
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="map_async", daemon=True)
         self._thread.start()
 
-    def submit(self, item: X, after: "Future[Y] | None") -> "Future[Y] | None":
-        """Start `item` once `after` is done and return its future; wait for room first. None once `stop` is set."""
+    def has_room(self) -> bool:
+        """Whether a source should hand out more: too little is taken on to keep every slot in use.
+
+        Also False while too many results wait for an earlier one of their key; the dataflow must turn to emit them.
+        """
         with self._changed:
-            while self._taken_on >= _TAKEN_ON * self._limit and not self.stop.is_set():
-                started = time.monotonic()
-                self._changed.wait(_WAIT_S)
-                self._on_wait(time.monotonic() - started)
+            self._end_full()
+            room = self._unfinished < _AHEAD * self._limit and self._held < _CEILING * self._limit
+            self._full_since = None if room else time.monotonic()
+            return room
+
+    def submit(self, item: X, after: "Future[Y] | None") -> "Future[Y] | None":
+        """Start `item` once `after` is done and return its future; None once `stop` is set.
+
+        Blocks while the ceiling is reached.
+        """
+        with self._changed:
+            while self._unfinished >= _CEILING * self._limit and not self.stop.is_set():
+                self._wait_for_change()
             if self.stop.is_set():
                 return None
-            self._taken_on += 1
+            self._unfinished += 1
+            self._held += 1
         future = asyncio.run_coroutine_threadsafe(self._run(item, after), self._loop)
         future.add_done_callback(self._finished)
         return future
@@ -95,10 +121,13 @@ class AsyncRunner(Generic[X, Y]):
         """Wait until `future` is done; False when `stop` was set before."""
         with self._changed:
             while not future.done() and not self.stop.is_set():
-                started = time.monotonic()
-                self._changed.wait(_WAIT_S)
-                self._on_wait(time.monotonic() - started)
+                self._wait_for_change()
         return future.done()
+
+    def emitted(self, count: int) -> None:
+        """Take note that so many results have left."""
+        with self._changed:
+            self._held -= count
 
     def run(self, work: Awaitable[object], timeout_s: float = 10.0) -> None:
         """Await `work` on the loop and return when it is done: for closing what the calls use.
@@ -135,8 +164,20 @@ class AsyncRunner(Generic[X, Y]):
 
     def _finished(self, future: "Future[Y]") -> None:
         with self._changed:
-            self._taken_on -= 1
+            self._unfinished -= 1
             self._changed.notify_all()
+
+    def _wait_for_change(self) -> None:
+        self._end_full()
+        started = time.monotonic()
+        self._changed.wait(_WAIT_S)
+        self._on_wait(time.monotonic() - started)
+
+    def _end_full(self) -> None:
+        """Tell of the time since a source was last turned away, once."""
+        if self._full_since is not None:
+            self._on_wait(time.monotonic() - self._full_since)
+            self._full_since = None
 
 
 async def _awaited(work: Awaitable[object]) -> object:
@@ -227,6 +268,7 @@ class _AsyncLogic(StatefulBatchLogic[tuple[str, X], tuple[str, Y], bytes]):
                 out.append((key, future.result()))
             if not queue:
                 del self._entries[key]
+        self._config.runner.emitted(len(out))
         return out
 
 

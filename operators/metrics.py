@@ -40,6 +40,9 @@ class Metrics:
         self.pending_events = Gauge("strandline_pending_events", "Events waiting for their slice.", registry=reg)
         self.sessions = Counter("strandline_sessions", "Sessions seen for the first time.", registry=reg)
         self.slices = Counter("strandline_slices", "Slices by what cut them.", ["reason"], registry=reg)
+        self.checkpoints = Counter(
+            "strandline_checkpoints", "Checkpoints by the trigger that was due.", ["trigger"], registry=reg
+        )
         self.skipped = Counter("strandline_skipped", "Events and slices left out, by reason.", ["reason"], registry=reg)
         self.extractions = Counter(
             "strandline_extractions", "Extractions by outcome.", ["model", "outcome"], registry=reg
@@ -89,6 +92,15 @@ class Metrics:
         self.in_flight_limit = Gauge("strandline_in_flight_limit", "The most that may be under way.", registry=reg)
         self.backpressure = Counter(
             "strandline_backpressure_seconds", "Time the dataflow waited for a free slot.", registry=reg
+        )
+        self.circuit_open = Gauge(
+            "strandline_circuit_open", "1 while the model does not serve and calls wait, else 0.", registry=reg
+        )
+        self.budget_spent = Gauge(
+            "strandline_budget_spent_usd", "Cost of today (UTC), where there is a daily budget.", registry=reg
+        )
+        self.budget_paused = Gauge(
+            "strandline_budget_paused", "1 while the daily budget is spent, else 0.", registry=reg
         )
         self.written = Counter("strandline_memories_written", "Changes of the bank.", ["action"], registry=reg)
         self.memories_active = Gauge(

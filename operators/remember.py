@@ -12,6 +12,7 @@ from operators.census import Census
 from operators.extract import Extracted
 from operators.metrics import Metrics
 from operators.store_wait import repeated
+from operators.unwritten import Unwritten
 from schemas.controls import Control
 from schemas.outcome import Outcome
 from schemas.scope import Scope
@@ -48,16 +49,21 @@ class RememberSink(DynamicSink[tuple[str, Extracted | Control]]):
         metrics: Metrics,
         census: Census,
         beat: Callable[[], None] = lambda: None,
+        unwritten: Unwritten | None = None,
     ) -> None:
-        """Keep `census` up to date, and beat the heart through `beat` while the store is awaited."""
+        """Keep `census` up to date, and beat the heart through `beat` while the store is awaited.
+
+        `unwritten` is told of what is durable.
+        """
         self._bank_of = bank_of
         self._metrics = metrics
         self._census = census
         self._beat = beat
+        self._unwritten = unwritten or Unwritten()
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> "_RememberPartition":
         """Return this worker's writer."""
-        return _RememberPartition(self._bank_of, self._metrics, self._census, self._beat)
+        return _RememberPartition(self._bank_of, self._metrics, self._census, self._beat, self._unwritten)
 
 
 class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]):
@@ -67,11 +73,13 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
         metrics: Metrics,
         census: Census,
         beat: Callable[[], None],
+        unwritten: Unwritten,
     ) -> None:
         self._bank_of = bank_of
         self._metrics = metrics
         self._census = census
         self._beat = beat
+        self._unwritten = unwritten
 
     def write_batch(self, items: list[tuple[str, Extracted | Control]]) -> None:
         by_scope: dict[str, list[Extracted | Control]] = {}
@@ -93,6 +101,7 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
             return
         bank = self._bank_of(outcomes[0].scope)
         report = self._retried(lambda: bank.apply(outcomes))
+        self._unwritten.written(outcomes)
         self._count(bank.scope, report)
         now_s = time.time()
         for outcome in outcomes:

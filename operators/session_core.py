@@ -40,6 +40,7 @@ class Counts(msgspec.Struct):
     late: int = 0
     sessions: int = 0
     slices: dict[str, int] = {}
+    checkpoints: dict[str, int] = {}
     skipped: dict[str, int] = {}
     opened: int = 0
     pending: int = 0
@@ -256,17 +257,26 @@ class ScopeSessions:
             forced_ms = session.pending_since_ms + 2 * self._age_ms
             session.retry_age_ms = min(forced_ms, stream_ms + max(self._lateness_ms, 1_000))
             return []
+        trigger = self._trigger(session)
         out = self._cut(session_id, session, length, SliceReason.CHECKPOINT)
+        if out:
+            self.counts.checkpoints[trigger] = self.counts.checkpoints.get(trigger, 0) + 1
         session.pending_since_ms = stream_ms
         session.retry_age_ms = 0
         return out
+
+    def _trigger(self, session: SessionState) -> str:
+        """Return which of the policy's triggers makes a checkpoint fall due; the first that does."""
+        if len(session.pending) >= self._max_events:
+            return "events"
+        return "chars" if session.pending_chars >= self._max_chars else "age"
 
     def _cut(self, session_id: str, session: SessionState, length: int, reason: SliceReason) -> list[Slice]:
         """Give out the first `length` pending events as a slice, or count why they are left out."""
         if not length:
             return []
         ordered = in_order(session.pending)
-        events = tuple(ordered[:length])
+        events = tuple(_in_timezone(session, ordered[:length]))
         self._keep_pending(session, ordered[length:])
         session.watermark_ts_ms = max(session.watermark_ts_ms, events[-1].ts_ms)
         if not session.pending:
@@ -310,3 +320,15 @@ class ScopeSessions:
         if session is None or session.partition != partition:
             return None
         return session.active_quiet_ms + (self._idle_ms if session.pending else self._tombstone_ms)
+
+
+def _in_timezone(session: SessionState, ordered: list[Event]) -> list[Event]:
+    """Put the zone that an event names on those after it that name none: by time, so that arrival does not matter."""
+    if not session.timezone and not any([event.timezone for event in ordered]):
+        return ordered
+    out = []
+    for event in ordered:
+        if event.timezone:
+            session.timezone = event.timezone
+        out.append(event if event.timezone else msgspec.structs.replace(event, timezone=session.timezone))
+    return out

@@ -147,6 +147,8 @@ class _SessionizeLogic(StatefulBatchLogic[list[SessionItem], Emitted, bytes]):
             metrics.sessions.inc(counts.sessions)
         for reason, number in counts.slices.items():
             metrics.slice_cut(reason).inc(number)
+        for trigger, number in counts.checkpoints.items():
+            metrics.checkpoints.labels(trigger).inc(number)
         for reason, number in counts.skipped.items():
             metrics.skip(reason).inc(number)
         metrics.sessions_open.inc(counts.opened)

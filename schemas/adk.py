@@ -17,6 +17,7 @@ from schemas.detect import RawEvent, Reason, Unreadable, first_of, limited
 from schemas.events import USER_AUTHOR, Event, ToolCall, ToolResult
 from schemas.scope import Scope
 from schemas.settings import DecodeSettings
+from schemas.timezones import first_timezone, state_timezone
 from schemas.trim import trim_json, trim_text
 
 MS_FROM = 10**12
@@ -73,8 +74,9 @@ def parse_event(raw: RawEvent, user: str, record_ts_ms: int, settings: DecodeSet
     metadata = _metadata(first_of(body, ("customMetadata", "custom_metadata")))
     state = first_of(actions, ("stateDelta", "state_delta"))
     no_memory = _flag(state, "temp:no_memory")
+    timezone = first_timezone(metadata.get("timezone")) or state_timezone(state)
     error = _error(body, settings)
-    if not (text or calls or results or error) and no_memory is None:
+    if not (text or calls or results or error or timezone) and no_memory is None:
         return Left.NO_CONTENT
     author = trim_text(_text_field(body, "author"), MAX_NAME_CHARS) or (
         "agent" if _role(body) == "model" else USER_AUTHOR
@@ -94,6 +96,7 @@ def parse_event(raw: RawEvent, user: str, record_ts_ms: int, settings: DecodeSet
         error=error,
         withheld=any(_truthy(metadata.get(name)) for name in NO_MEMORY_NAMES),
         derived_id=event_id in (None, ""),
+        timezone=timezone or raw.timezone,
     )
     return Parsed(event, ahead, not own_time, no_memory)
 
@@ -275,7 +278,11 @@ def envelope(scope: Scope, session_id: str, event: Event) -> dict[str, Any]:
     if event.withheld:
         body["customMetadata"] = {"no_memory": True}
     found = {"app": scope.app, "userId": scope.user, "sessionId": session_id, "event": body}
-    return {**found, "speaker": event.speaker} if event.speaker else found
+    if event.speaker:
+        found["speaker"] = event.speaker
+    if event.timezone:
+        found["timezone"] = event.timezone
+    return found
 
 
 def _json_or_text(text: str) -> Any:

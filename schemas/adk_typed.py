@@ -14,6 +14,7 @@ from schemas.adk import MAX_NAME_CHARS, MS_FROM, tool_call, tool_result
 from schemas.detect import MAX_ID_CHARS, Unreadable
 from schemas.events import Event, ToolCall, ToolResult
 from schemas.settings import DecodeSettings
+from schemas.timezones import STATE_NAMES
 from schemas.trim import trim_text
 
 _Absent = Annotated[str, msgspec.Meta(min_length=1, max_length=0)]
@@ -85,6 +86,7 @@ class TypedEnvelope(msgspec.Struct, gc=False):
     sessionId: _ScopePart  # noqa: N815
     event: _Event
     speaker: _Speaker = ""
+    timezone: None = None
     type: None = None
     session: None = None
     events: None = None
@@ -93,7 +95,8 @@ class TypedEnvelope(msgspec.Struct, gc=False):
 
 
 _decode = msgspec.json.Decoder(TypedEnvelope).decode
-_NO_MEMORY = "temp:no_memory"
+_TELLING = frozenset(("temp:no_memory", *STATE_NAMES))
+"""What in a change of state tells of the event or its session."""
 
 
 def decode_common(value: bytes) -> TypedEnvelope | None:
@@ -105,7 +108,7 @@ def decode_common(value: bytes) -> TypedEnvelope | None:
     event = found.event
     if event.partial:
         return None
-    if event.actions is not None and _NO_MEMORY in event.actions.stateDelta:
+    if event.actions is not None and not _TELLING.isdisjoint(event.actions.stateDelta):
         return None
     return found
 

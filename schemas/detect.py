@@ -13,6 +13,7 @@ import msgspec
 
 from schemas.controls import ControlKind
 from schemas.scope import Scope
+from schemas.timezones import first_timezone, state_timezone
 
 _CONTROL_KINDS = frozenset(kind.value for kind in ControlKind)
 
@@ -61,11 +62,15 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class RawEvent(msgspec.Struct, frozen=True):
-    """One event as its sender wrote it, and what the envelope said of it. `position` counts within the message."""
+    """One event as its sender wrote it, and what stood around it. `position` counts within the message.
+
+    `timezone` is that of the envelope or of the session's state, empty when neither names one.
+    """
 
     body: Mapping[str, Any]
     position: int
     speaker: str = ""
+    timezone: str = ""
 
 
 class RawSession(msgspec.Struct, frozen=True):
@@ -115,9 +120,11 @@ def detect(  # noqa: PLR0911 - one return a shape
         return _eval_set(document)
     inner = document.get("session")
     if isinstance(inner, dict):
-        return [_whole_session(inner, _place_of(document, place, inner))]
+        timezone = first_timezone(document.get("timezone"), inner.get("timezone"))
+        return [_whole_session(inner, _place_of(document, place, inner), timezone)]
     if "events" in document and "event" not in document and "id" in document and not _has(document, SESSION_NAMES):
-        return [_whole_session(document, _place_of(document, place, document))]
+        timezone = first_timezone(document.get("timezone"))
+        return [_whole_session(document, _place_of(document, place, document), timezone)]
     if "event" in document or "events" in document:
         return [_envelope(document, place)]
     if "author" in document or "invocationId" in document or "invocation_id" in document:
@@ -128,7 +135,9 @@ def detect(  # noqa: PLR0911 - one return a shape
                 "a bare event needs the headers app, userId and sessionId, or an envelope "
                 '{"app", "userId", "sessionId", "event"} around it',
             )
-        return [RawSession(place, (RawEvent(document, 0, _speaker(document)),))]
+        return [
+            RawSession(place, (RawEvent(document, 0, _speaker(document), first_timezone(document.get("timezone"))),))
+        ]
     names = ", ".join(sorted(map(str, document))[:8])
     raise Unreadable(
         Reason.UNKNOWN_SHAPE, f"neither an event, an envelope, a session nor a control message; it has: {names}"
@@ -232,25 +241,27 @@ def _object(value: Any, what: str) -> dict[str, Any]:
     return value
 
 
-def _events(items: Any, speaker: str = "") -> tuple[RawEvent, ...]:
-    return tuple(RawEvent(item, n, speaker) for n, item in enumerate(_array(items, "events")))
+def _events(items: Any, speaker: str = "", timezone: str = "") -> tuple[RawEvent, ...]:
+    return tuple(RawEvent(item, n, speaker, timezone) for n, item in enumerate(_array(items, "events")))
 
 
-def _whole_session(session: Mapping[str, Any], place: Place) -> RawSession:
+def _whole_session(session: Mapping[str, Any], place: Place, timezone: str) -> RawSession:
     state = session.get("state")
-    return RawSession(place, _events(session.get("events")), state if isinstance(state, dict) else {})
+    state = state if isinstance(state, dict) else {}
+    timezone = state_timezone(state) or timezone
+    return RawSession(place, _events(session.get("events"), timezone=timezone), state)
 
 
 def _envelope(document: Mapping[str, Any], place: Place | None) -> RawSession:
     where = _place_of(document, place)
-    speaker = _speaker(document)
+    speaker, timezone = _speaker(document), first_timezone(document.get("timezone"))
     if document.get("event") is not None and document.get("events") is not None:
         raise Unreadable(Reason.UNKNOWN_SHAPE, "an envelope holds event or events, not both")
     if document.get("event") is not None:
-        return RawSession(where, (RawEvent(document["event"], 0, speaker),))
+        return RawSession(where, (RawEvent(document["event"], 0, speaker, timezone),))
     if document.get("events") is None:
         raise Unreadable(Reason.NO_EVENT, "the envelope holds no event: event is null")
-    return RawSession(where, _events(document["events"], speaker))
+    return RawSession(where, _events(document["events"], speaker, timezone))
 
 
 def _control(document: Mapping[str, Any], place: Place | None) -> RawControl:

@@ -19,11 +19,15 @@ class _Scoped(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class EventEnvelope(_Scoped, frozen=True, kw_only=True):
-    """One ADK event of a session. `speaker` names who spoke when it was somebody else than the user."""
+    """One ADK event of a session. `speaker` names who spoke when it was somebody else than the user.
+
+    `timezone` is the IANA name of the time zone that the user was in, for the days that are meant by "tomorrow".
+    """
 
     session_id: str
     event: dict[str, Any]
     speaker: str = ""
+    timezone: str = ""
 
 
 class EventsEnvelope(_Scoped, frozen=True, kw_only=True):
@@ -32,6 +36,7 @@ class EventsEnvelope(_Scoped, frozen=True, kw_only=True):
     session_id: str
     events: list[dict[str, Any]]
     speaker: str = ""
+    timezone: str = ""
 
 
 class SessionEnvelope(_Scoped, frozen=True, kw_only=True):
@@ -39,6 +44,7 @@ class SessionEnvelope(_Scoped, frozen=True, kw_only=True):
 
     session: dict[str, Any]
     session_id: str | msgspec.UnsetType = msgspec.UNSET
+    timezone: str = ""
 
 
 class _ControlDocument(_Scoped, frozen=True, kw_only=True, tag_field="type"):

@@ -21,7 +21,7 @@ from schemas.record import Record
 from schemas.setting_names import LEAVES, Leaf
 from schemas.settings import Section, Settings
 from schemas.slice import Slice
-from schemas.summary import IngestSummary
+from schemas.summary import IngestSummary, ReplaySummary
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +32,7 @@ STRUCTS: Mapping[str, type[msgspec.Struct]] = {
     "record": Record,
     "outcome": Outcome,
     "ingest_summary": IngestSummary,
+    "replay_summary": ReplaySummary,
 }
 PRECEDENCE = (
     "An option of a command beats the environment, the environment beats the file, the file beats the default.",

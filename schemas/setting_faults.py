@@ -28,6 +28,7 @@ EXAMPLES: Mapping[str, Any] = {
     "decode.tool_result_chars": {"search_flights": 3000},
     "extraction.memory_tools": ["load_memory"],
     "extraction.required_entities": ["identifier", "amount"],
+    "extraction.patterns": {"contract_no": "K-\\d{6}"},
     "prices": {"gpt-4.1-mini": {"input": 0.4, "cached": 0.1, "output": 1.6}},
     "vocabulary": [{"name": "pet", "kind": "fact", "meaning": "an animal of the user's", "values": "many"}],
 }

@@ -6,8 +6,10 @@ file, these defaults. Nothing else in the project reads the environment. Loading
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from schemas.entity_kinds import check_required, checked_patterns
+from schemas.timezones import is_timezone
 from schemas.vocabulary import DEFAULT_KEYS, MAX_DAYS, Key, Vocabulary
 
 MAX_TIMEOUT_S = 3600.0
@@ -238,6 +240,13 @@ class SessionSettings(Section):
         return self
 
 
+def _timezone(name: str) -> str:
+    if not is_timezone(name):
+        msg = "it should be the IANA name of a time zone, as Europe/Berlin or America/New_York are"
+        raise ValueError(msg)
+    return name
+
+
 class ExtractionSettings(Section):
     """How a slice is put to the model and what is asked of the answer."""
 
@@ -251,16 +260,21 @@ class ExtractionSettings(Section):
         description="entity classes that must not be dropped by an extraction",
     )
     instructions: str = Field(default="", description="a deployment's own sentences, put after the rules of the prompt")
-    patterns: dict[str, str] = Field(
+    patterns: Annotated[dict[str, str], AfterValidator(checked_patterns)] = Field(
         default={},
         description="a deployment's own identifiers: a name in lower case and a regular expression; what matches is "
         "grounded and, if the name stands in required_entities, must not be dropped",
     )
     max_claims: int = Field(default=60, gt=0, le=10_000, description="claims of one slice; more are asked for again")
-    timezone: str = Field(
+    timezone: Annotated[str, AfterValidator(_timezone)] = Field(
         default="UTC",
         description="IANA time zone in which days are reckoned where a session names none of its own",
     )
+
+    @model_validator(mode="after")
+    def _kinds_are_known(self) -> "ExtractionSettings":
+        check_required(self.required_entities, self.patterns)
+        return self
 
 
 class ReadSettings(Section):

@@ -1,4 +1,4 @@
-"""What `strandline ingest --json` prints when it ends: a contract that scripts rely on."""
+"""What `strandline ingest --json` and `strandline replay --json` print when they end: contracts for scripts."""
 
 import msgspec
 
@@ -59,3 +59,34 @@ class IngestSummary(msgspec.Struct, kw_only=True):
     cost_usd: float
     elapsed_s: float
     events_per_s: float
+
+
+class ReplaySummary(msgspec.Struct, kw_only=True):
+    """A whole replay in one object.
+
+    `letters` were read. Of these `damaged` are none, `older` are replaced by a newer letter of their slice, `others`
+    are of a scope or session that was not asked for, and the rest are one a slice: `given_up` had
+    `replay.max_attempts`, `slices` were to be fed back. `left` letters wait for the next call. Of the slices,
+    `replayed` were put to the model and are `first_pass`, `retry_pass`, `rejected` or `to_retry`; `unchanged` are in
+    the bank already, and of `forgotten` nothing is left. `problems` counts by rule; `elapsed_s` is seconds.
+    """
+
+    kind: str
+    letters: int
+    damaged: int
+    older: int
+    others: int
+    given_up: int
+    left: int
+    slices: int
+    replayed: int
+    first_pass: int
+    retry_pass: int
+    rejected: int
+    to_retry: int
+    unchanged: int
+    forgotten: int
+    problems: dict[str, int]
+    tokens: TokenCounts
+    cost_usd: float
+    elapsed_s: float

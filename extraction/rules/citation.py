@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from extraction.entities import normalise, stands_in
-from extraction.evidence import Case, LineEvidence
+from extraction.evidence import Case
+from extraction.folding import normalise
+from extraction.rules.quotes import shown
 from schemas.events import EventAuthority, authority_of
 from schemas.extraction import Digest, ExtractedClaim, Extraction
 
@@ -34,54 +35,11 @@ def _missing(cites: ExtractedClaim | Digest, case: Case) -> Iterator[str]:
             yield f"cites line {ordinal}, but the transcript has lines 1 to {count}"
 
 
-def quote_not_verbatim(claim: ExtractedClaim, case: Case) -> Iterator[str]:
-    """The quote is a verbatim span of one cited event, of whole words; white space and case are folded."""
-    quote = normalise(claim.quote)
-    if not any(c.isalnum() for c in quote):
-        yield "has an empty quote; copy the words of one cited line that prove it"
-    elif not any(quoted_in(quote, line) for line in case.cited(claim.sources)):
-        yield (
-            f"the quote {_shown(claim.quote)} does not stand word for word in one of the cited lines "
-            f"{sorted(set(claim.sources))}; copy a contiguous span of one line, without its label"
-        )
-
-
-def quoted_in(quote: str, line: LineEvidence) -> bool:
-    """Return whether the normalised `quote` lies in one piece of `line` without cutting a word at either end."""
-    return any(_spans(quote, piece) for piece in line.pieces)
-
-
-def _spans(quote: str, piece: str) -> bool:
-    start = piece.find(quote)
-    while start >= 0:
-        end = start + len(quote)
-        if not _cuts_word(piece[:start][-1:], quote[0]) and not _cuts_word(quote[-1], piece[end : end + 1]):
-            return True
-        start = piece.find(quote, start + 1)
-    return False
-
-
-def _cuts_word(left: str, right: str) -> bool:
-    """Two characters belong to one word, where words are parted by spaces: "like" is not said in "dislike"."""
-    return left.isalnum() and right.isalnum() and ord(left) < 0x2E80 and ord(right) < 0x2E80
-
-
-def about_not_in_source(claim: ExtractedClaim, case: Case) -> Iterator[str]:
-    """`about` is the user or stands in a cited line, its speaker's name included."""
-    about = normalise(claim.about)
-    if about == "user":
-        return
-    for line in case.cited(claim.sources):
-        event = line.line.event
-        words = (*line.pieces, normalise(event.speaker), normalise(event.author))
-        if about and any(stands_in(about, text) or (not about.isascii() and about in text) for text in words):
-            return
-    yield f'about {_shown(claim.about)} does not stand in a cited line; use "user" or a word of the line'
-
-
 def called_verified(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     """What only the user, or another speaker, said is never called verified, unless those are the words used."""
-    text = normalise(claim.text)
+    text = case.normalised(claim.text)
+    if "erif" not in text and "confirmed" not in text:
+        return
     lines = case.cited(claim.sources)
     if not lines or any(authority_of(line.line.event) not in _ONE_PERSON for line in lines):
         return
@@ -91,26 +49,23 @@ def called_verified(claim: ExtractedClaim, case: Case) -> Iterator[str]:
 
 
 def unknown_closes(claim: ExtractedClaim, case: Case) -> Iterator[str]:
-    """`closes` names a line that exists, or a label of the record so far."""
+    """`closes` names a line that exists and was not said after its answer, or a label of the record so far."""
     if claim.closes is None:
         return
     label = parse_closes(claim.closes)
     if label is None:
-        yield f"closes {_shown(claim.closes)} is neither the ordinal of a line nor a label like r1; use null"
+        yield f"closes {shown(claim.closes)} is neither the ordinal of a line nor a label like r1; use null"
         return
     in_record, number = label
     count = len(case.context) if in_record else len(case.lines)
     if not 0 < number <= count:
         what = f"the record so far has {count} lines" if in_record else f"the transcript has lines 1 to {count}"
-        yield f"closes {_shown(claim.closes)}, but {what}"
+        yield f"closes {shown(claim.closes)}, but {what}"
+    elif not in_record and claim.sources and number > max(claim.sources):
+        yield f"closes {shown(claim.closes)}, which comes after all its sources; cite the line that answers, or use null"
 
 
 def parse_closes(closes: str) -> tuple[bool, int] | None:
     """Return (whether it is a label of the record, its number), or None when it is neither "3" nor "r3"."""
     match = re.fullmatch(r"\[?(r?)(\d{1,6})\]?", closes.strip().lower(), re.ASCII)
     return (bool(match[1]), int(match[2])) if match else None
-
-
-def _shown(text: str) -> str:
-    """Return `text` in quotes, short enough for a list of problems."""
-    return f'"{text[:120]}{"..." if len(text) > 120 else ""}"'

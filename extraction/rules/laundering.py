@@ -5,9 +5,9 @@ Asked again, a model finds another line to cite. So there is no second chance.
 
 from collections.abc import Iterator
 
-from extraction.entities import normalise
 from extraction.evidence import Case
-from extraction.rules.citation import quoted_in
+from extraction.folding import normalise
+from extraction.rules.quotes import quoted_in
 from schemas.extraction import ExtractedClaim
 
 
@@ -23,10 +23,10 @@ def preference_without_user(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     if not own:
         yield f"the preference {claim.key} cites no line of the user's own"
         return
-    quote = normalise(claim.quote)
+    quote = case.normalised(claim.quote)
     others = [line for line in lines if not line.line.event.is_users_own]
-    said_by_others = quote and any(quoted_in(quote, line) for line in others)
-    if said_by_others and not any(quoted_in(quote, line) for line in own):
+    said_by_others = quote and any(quoted_in(quote, line.pieces) for line in others)
+    if said_by_others and not any(quoted_in(quote, line.pieces) for line in own):
         yield f"the preference {claim.key} quotes somebody else than the user"
 
 

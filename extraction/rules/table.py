@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.evidence import Case
-from extraction.rules import citation, laundering, secrets, values, wording
+from extraction.rules import citation, laundering, persons, planted, quotes, secrets, values, wording
 from schemas.extraction import ExtractedClaim, Extraction
 from schemas.outcome import Problem
 
@@ -16,16 +16,20 @@ DROP_RULES: Final[dict[str, ClaimRule]] = {
     "secret_disclosed": secrets.secret_disclosed,
     "preference_without_user": laundering.preference_without_user,
     "withheld_source": laundering.withheld_source,
+    "planted_policy": planted.planted_policy,
 }
-"""Laundering and secrets: a breach drops the claim, silently for the model."""
+"""Laundering, secrets and planted instructions: a breach drops the claim, silently for the model."""
 
 CLAIM_RULES: Final[dict[str, ClaimRule]] = {
     "unknown_source": citation.unknown_source,
-    "quote_not_verbatim": citation.quote_not_verbatim,
+    "quote_not_verbatim": quotes.quote_not_verbatim,
+    "quote_proves_nothing": quotes.quote_proves_nothing,
+    "negation_mismatch": quotes.negation_mismatch,
     "unknown_key": wording.unknown_key,
     "kind_mismatch": wording.kind_mismatch,
     "text_missing": wording.text_missing,
-    "about_not_in_source": citation.about_not_in_source,
+    "about_not_in_source": persons.about_not_in_source,
+    "said_of_another": persons.said_of_another,
     "called_verified": citation.called_verified,
     "invented_value": values.invented_value,
     "malformed_when": wording.malformed_when,
@@ -35,11 +39,13 @@ CLAIM_RULES: Final[dict[str, ClaimRule]] = {
 """A breach in any claim sends the whole answer back."""
 
 ANSWER_RULES: Final[dict[str, AnswerRule]] = {
+    "too_many_claims": wording.too_many_claims,
     "digest_missing": wording.digest_missing,
     "unknown_digest_source": citation.unknown_digest_source,
     "invented_digest_value": values.invented_digest_value,
     "dropped_entity": values.dropped_entity,
     "secret_in_digest": secrets.secret_in_digest,
+    "planted_in_digest": planted.planted_in_digest,
 }
 """A breach of the answer as a whole sends it back."""
 

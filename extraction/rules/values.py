@@ -3,26 +3,31 @@
 from collections.abc import Iterable, Iterator
 
 from extraction.dates import parse_when
-from extraction.entities import Entity, find_entities, number_pool
+from extraction.entities import Entity
 from extraction.evidence import Case, LineEvidence
-from extraction.transcript import day_of
+from extraction.folding import canonical
+from extraction.recognisers.numbers import number_pool
 from schemas.extraction import Digest, ExtractedClaim, Extraction
+from schemas.vocabulary import OTHER_PREFIX
 
 
 def invented_value(claim: ExtractedClaim, case: Case) -> Iterator[str]:
-    """Every id, amount, date, number, phone and e-mail in text and condition stands in a cited line."""
+    """Every id, amount, date, number, phone, e-mail and URL in text, condition, `about` and a new key is in a cited line."""
     lines = case.cited(claim.sources)
-    for text in (claim.text, claim.condition or "", claim.about):
-        yield from _unproven(text, lines)
+    about = "" if claim.about == "user" else claim.about
+    new_key = claim.key.removeprefix(OTHER_PREFIX).replace("_", " ") if claim.key.startswith(OTHER_PREFIX) else ""
+    for text in (claim.text, claim.condition, about, new_key):
+        if text:
+            yield from _unproven(text, lines, case)
 
 
 def invented_digest_value(answer: Extraction, case: Case) -> Iterator[str]:
     """The digest obeys the same: what it states stands in the lines it cites."""
-    yield from _unproven(answer.digest.text, case.cited(answer.digest.sources))
+    yield from _unproven(answer.digest.text, case.cited(answer.digest.sources), case)
 
 
-def _unproven(text: str, lines: list[LineEvidence]) -> Iterator[str]:
-    for entity in find_entities(text):
+def _unproven(text: str, lines: list[LineEvidence], case: Case) -> Iterator[str]:
+    for entity in case.entities(text):
         if not any(line.proves(entity) for line in lines):
             yield (
                 f'the {entity.kind} "{entity.raw}" does not stand in the cited lines '
@@ -43,7 +48,7 @@ def invented_when(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     if said in spoken:
         return
     ends = {day for interval in spoken for day in interval}
-    today = {day_of(line.line.event.ts_ms) for line in lines}
+    today = {line.line.day for line in lines}
     if said[0] != said[1] and not ends.isdisjoint(said) and (ends | today).issuperset(said):
         return
     yield (
@@ -62,14 +67,22 @@ def missing_entities(claims: Iterable[ExtractedClaim], digest: Digest, case: Cas
     """Return the high-value entities of the transcript that neither `claims` nor `digest` hold."""
     if not case.high_value:
         return []
-    kept = " | ".join([digest.text, *(f"{c.text} | {c.condition or ''} | {c.quote}" for c in claims)])
-    values = {(entity.kind, entity.value) for entity in find_entities(kept)}
-    numbers = number_pool(kept)
-    return [
-        entity
-        for entity in case.high_value
-        if (entity.kind, entity.value) not in values and not (entity.value.isdigit() and entity.value in numbers)
-    ]
+    claims = list(claims)
+    texts = [digest.text, *(text for c in claims for text in (c.text, c.condition) if text)]
+    missing = _not_in(case.high_value, texts, case)
+    if missing:
+        quotes = [c.quote for c in claims]
+        texts += quotes
+        missing = _not_in(missing, quotes, case)
+    if any(entity.value.isdigit() for entity in missing):
+        numbers = number_pool(canonical(" | ".join(texts)))
+        missing = [entity for entity in missing if not (entity.value.isdigit() and entity.value in numbers)]
+    return missing
+
+
+def _not_in(wanted: Iterable[Entity], texts: Iterable[str], case: Case) -> list[Entity]:
+    held = {reading for text in texts for entity in case.entities(text) for reading in entity.readings}
+    return [entity for entity in wanted if held.isdisjoint(entity.readings)]
 
 
 def entity_recall(claims: Iterable[ExtractedClaim], digest: Digest, case: Case) -> float | None:

@@ -22,6 +22,8 @@ def text_missing(claim: ExtractedClaim, _: Case) -> Iterator[str]:
         yield "has no text"
     elif len(claim.text) > MAX_TEXT_CHARS:
         yield f"its text has {len(claim.text)} characters; say it in one sentence"
+    if claim.condition and len(claim.condition) > MAX_TEXT_CHARS:
+        yield f"its condition has {len(claim.condition)} characters; say it in a few words"
 
 
 def digest_missing(answer: Extraction, _: Case) -> Iterator[str]:
@@ -32,13 +34,19 @@ def digest_missing(answer: Extraction, _: Case) -> Iterator[str]:
         yield f"the digest has {len(answer.digest.text)} characters; say it in one line"
 
 
+def too_many_claims(answer: Extraction, case: Case) -> Iterator[str]:
+    """An answer holds no more claims than the settings allow: more is a transcript told again."""
+    if len(answer.claims) > case.max_claims:
+        yield f"there are {len(answer.claims)} claims; keep the {case.max_claims} that will be of most use later"
+
+
 def unknown_key(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     """The key stands in the vocabulary, or is `other.` and a name in snake_case."""
     if case.vocabulary.get(claim.key) is not None:
         return
     if not _OTHER_KEY.fullmatch(claim.key) or len(claim.key) > _MAX_KEY_CHARS:
         shown = claim.key[:_MAX_KEY_CHARS]
-        yield f'the key "{shown}" is not in the vocabulary; use a listed key or {OTHER_PREFIX}<snake_case>'
+        yield f'the key "{shown}" is not in the vocabulary; use a listed key or {OTHER_PREFIX}<snake_case>, in the letters a-z'
 
 
 def kind_mismatch(claim: ExtractedClaim, case: Case) -> Iterator[str]:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.entities import find_entities, number_pool, number_value, stands_in
+from extraction.entities import find_entities, stands_in
+from extraction.recognisers.numbers import number_pool, number_value
 
 
 def values(text, kind):

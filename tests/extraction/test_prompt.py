@@ -12,22 +12,22 @@ from schemas.vocabulary import DEFAULT_KEYS, Key
 def test_system_text_lists_every_key_under_its_kind():
     rows = system_text(Settings().keys()).splitlines()
     for key in DEFAULT_KEYS:
-        row = next(r for r in rows if r.startswith(f"- {key.name}:"))
+        row = next(r for r in rows if r.startswith(f"{key.name}: "))
         assert key.meaning in row
         assert row.endswith("[many]") == (key.values == "many")
-        heading = [r for r in rows[: rows.index(row)] if not r.startswith("-")][-1]
+        heading = [r for r in rows[: rows.index(row)] if ":" not in r][-1]
         assert heading == key.kind
 
 
 def test_system_text_is_short():
-    assert estimate_tokens(system_text(Settings().keys()).split("Keys by kind")[0]) < 700
-    assert estimate_tokens(system_text(Settings().keys())) < 1050
+    assert estimate_tokens(system_text(Settings().keys()).split("Keys by kind")[0]) < 500
+    assert estimate_tokens(system_text(Settings().keys())) < 900
 
 
 def test_system_text_takes_a_deployments_keys_and_sentences():
     own = Settings(vocabulary=(Key(name="pet", kind="fact", meaning="a pet of the user", values="many"),))
     text = system_text(own.keys(), "  Never keep prices. ")
-    assert "- pet: a pet of the user [many]" in text
+    assert "pet: a pet of the user [many]" in text
     assert text.endswith("\n\nNever keep prices.")
 
 

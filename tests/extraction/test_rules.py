@@ -1,13 +1,14 @@
 """Every rule: an answer that passes it, and one that it catches."""
 
 import json
+from datetime import date
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from extraction.entities import normalise
 from extraction.evidence import Case
+from extraction.folding import normalise
 from extraction.rules import ANSWER_RULES, CLAIM_RULES, DROP_RULES, judge
 from extraction.transcript import Line, Transcript, build_transcript
 from schemas.claim import Claim
@@ -102,7 +103,8 @@ CLAIM_CASES = [
     ("invented_when", {"when": "2026-03-13"}, {"when": "2026-03-14"}),
     ("invented_when", {"when": "2026-03-20", "sources": [5]}, {"when": "2026-03-27", "sources": [5]}),
     ("invented_when", {"when": "2026-03-14/2026-03-20", "sources": [6]}, {"when": "2026-03-14/2026-03-20"}),
-    ("unknown_closes", {"closes": "3"}, {"closes": "7"}),
+    ("unknown_closes", {"closes": "3", "sources": [5]}, {"closes": "7"}),
+    ("unknown_closes", {"closes": "1"}, {"closes": "3"}),
     ("unknown_closes", {"closes": "r1"}, {"closes": "r2"}),
     ("unknown_closes", {"closes": None}, {"closes": "the question"}),
 ]
@@ -188,7 +190,7 @@ def test_preference_of_a_line_that_does_not_exist_is_a_slip_not_laundering():
 
 def test_withheld_source_is_dropped_whoever_built_the_transcript():
     secret = Event("e1", "user", SATURDAY, "my order A-1001 is late", withheld=True)
-    shown = Transcript("", (Line(1, secret, secret.text, (secret.text,)),), {})
+    shown = Transcript("", (Line(1, secret, date(2026, 3, 14), secret.text, (secret.text,)),), {})
     assert [p.rule for p in judge(answer(claim()), Case(shown, Vocabulary())).dropped] == ["withheld_source"]
     open_event = Event("e1", "user", SATURDAY, "my order A-1001 is late")
     assert judge(answer(claim(), sources=(1,)), case_of(open_event)).dropped == ()

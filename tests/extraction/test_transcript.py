@@ -2,11 +2,10 @@
 
 from datetime import date
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.transcript import build_transcript, day_of, estimate_tokens
+from extraction.transcript import build_transcript, estimate_tokens
 from schemas.events import Event, ToolCall, ToolResult
 from schemas.scope import Scope
 from schemas.slice import Slice, SliceReason
@@ -53,7 +52,7 @@ def test_build_transcript_shows_each_kind_of_event():
 def test_build_transcript_leaves_out_withheld_events_and_memories():
     shown = build_transcript(
         piece(
-            Event("e1", "user", NOON, "do not keep this", withheld=True),
+            Event("e1", "user", NOON, "my own business", withheld=True),
             Event("e2", "agent", NOON, calls=(ToolCall("m", "load_memory", '{"q":"diet"}'),)),
             Event("e3", "agent", NOON, results=(ToolResult("m", "", '["The user is vegan"]'),)),
             Event("e4", "agent", NOON, "Here you are.", results=(ToolResult("", "load_memory", "[1]"),)),
@@ -94,9 +93,25 @@ def test_build_transcript_is_one_line_an_event_whatever_is_typed(texts):
         assert [row.split(" ")[0] for row in rows[2:-1]] == [f"[{n}]" for n in range(1, len(shown.lines) + 1)]
 
 
-@pytest.mark.parametrize(("ts", "day"), [(0, date(1970, 1, 1)), (-1, date(1969, 12, 31)), (10**18, date.max)])
-def test_day_of(ts, day):
-    assert day_of(ts) == day
+def test_a_heading_is_the_day_where_the_user_was():
+    late = NOON + 9 * 3_600_000 + 30 * 60_000  # 21:30 UTC
+    events = (
+        Event("e1", "user", late, "in Berlin", timezone="Europe/Berlin"),
+        Event("e2", "user", late, "nobody says"),
+    )
+    shown = build_transcript(piece(*events), nonce="n")
+    assert [line.day for line in shown.lines] == [date(2026, 3, 14), date(2026, 3, 14)]
+    later = tuple(Event(e.id, e.author, late + 2 * 3_600_000, e.text, timezone=e.timezone) for e in events)
+    rows = build_transcript(piece(*later), nonce="n").text.split("\n")
+    assert rows[1:] == [
+        "== 2026-03-15 Sunday ==",
+        "[1] user: in Berlin",
+        "== 2026-03-14 Saturday ==",
+        "[2] user: nobody says",
+        "End of transcript n",
+    ]
+    everywhere = build_transcript(piece(*later), nonce="n", timezone="Asia/Tokyo").lines
+    assert [line.day for line in everywhere] == [date(2026, 3, 15), date(2026, 3, 15)]
 
 
 def test_estimate_tokens_counts_cjk_higher_than_english():

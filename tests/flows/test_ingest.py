@@ -45,12 +45,39 @@ def test_sample_sessions_become_memories_with_evidence(bench, lines):
         assert any(json.dumps(claim.quote, ensure_ascii=False)[1:-1] in said_by_id[s] for s in claim.sources), claim
 
 
-def test_second_run_changes_nothing(bench, scopes):
+def test_second_run_changes_nothing_and_asks_no_model(bench, scopes):
     first = bench.ingest(SAMPLE)
     before = bench.bank(*scopes)
     second = bench.ingest(SAMPLE)
     assert bench.bank(*scopes) == before
     assert first.claims == second.claims
+    assert second.skipped == {**first.skipped, "unchanged": second.events}
+    assert (second.extractions.first_pass, second.extractions.retry_pass, second.tokens.input) == (0, 0, 0)
+    assert second.slices == first.slices
+
+
+def test_other_words_or_other_instructions_are_extracted_again(bench, write):
+    ann, bob = said("ann", "s", 1, "My name is Ann."), said("bob", "s", 1, "My name is Bob.")
+    bench.ingest(write(ann, bob))
+    second = bench.ingest(write(said("ann", "s", 1, "My name is Anna."), bob))
+    assert (second.extractions.first_pass, second.skipped) == (1, {"unchanged": 1})
+    assert texts(bench.claims(Scope("shop", "ann"))) == {"The user is called Anna."}
+    third = bench.ingest(write(ann, bob), extraction={"instructions": "Names are of no use."})
+    assert (third.extractions.first_pass, third.skipped) == (2, {})
+
+
+def test_a_backfill_that_adds_a_session_again_longer_gives_the_same_bank_twice(bench, write):
+    """The first and shorter slice replaces the longer one's claims: that must then not be passed over as unchanged."""
+    one, two = said("ann", "s", 1, "My name is Ann."), said("ann", "s", 2, "I live in Lyon.")
+    closed = {"app": "shop", "userId": "ann", "sessionId": "s", "type": "session.closed", "timestamp": START + 5_000}
+    days = [said("bob", f"b{n}", 1, "Hello there.", at_ms=n * 86_400_000) for n in range(1, 4)]
+    path = write(one, closed, *days, one, two)
+    first = bench.ingest(path, sessions={"tombstone_s": 3600})
+    assert first.extractions.first_pass == 5
+    before = bench.bank(Scope("shop", "ann"))
+    assert texts(bench.claims(Scope("shop", "ann"))) == {"The user is called Ann.", "The user lives in Lyon."}
+    bench.ingest(path, sessions={"tombstone_s": 3600})
+    assert bench.bank(Scope("shop", "ann")) == before
 
 
 def test_shuffled_and_repeated_events_give_the_same_claims(bench, scopes, lines, write, tmp_path):
@@ -182,7 +209,9 @@ def test_forgotten_user_stays_forgotten_when_the_topic_is_replayed(bench, write)
     with Store.open(bench.settings()) as store:
         receipt = store.bank(Scope("shop", "ann")).forget(START + 90_000)
         assert receipt.claims == 1
-    bench.ingest(path)
+    again = bench.ingest(path)
+    assert (again.extractions.first_pass, again.skipped) == (1, {"unchanged": 1})
+    assert again.claims.dropped["forgotten"] > 0
     assert bench.claims(Scope("shop", "ann")) == []
     assert texts(bench.claims(Scope("shop", "bob"))) == {"The user is called Bob."}
 

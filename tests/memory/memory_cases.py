@@ -54,7 +54,7 @@ def claim(
     )
 
 
-def episode(text, events, *, session="s1", at=T0, scope=ADA):
+def episode(text, events, *, session="s1", at=T0, scope=ADA, mark=""):
     return Episode(
         id=_id(scope, session, "episode", tuple(events)),
         scope=scope,
@@ -65,10 +65,11 @@ def episode(text, events, *, session="s1", at=T0, scope=ADA):
         events=tuple(events),
         first_ts_ms=at,
         last_ts_ms=at,
+        fingerprint=mark,
     )
 
 
-def outcome(claims=(), *, events=("e1",), session="s1", digest=None, status="first_pass", scope=ADA, at=T0):
+def outcome(claims=(), *, events=("e1",), session="s1", digest=None, status="first_pass", scope=ADA, at=T0, mark=""):
     return Outcome(
         scope=scope,
         session_id=session,
@@ -80,7 +81,8 @@ def outcome(claims=(), *, events=("e1",), session="s1", digest=None, status="fir
         model="m",
         prompt_version="p1",
         claims=tuple(claims),
-        episode=episode(digest, tuple(events), session=session, at=at, scope=scope) if digest else None,
+        episode=episode(digest, tuple(events), session=session, at=at, scope=scope, mark=mark) if digest else None,
+        fingerprint=mark,
     )
 
 

@@ -100,6 +100,67 @@ def test_apply_leaves_same_event_ids_of_other_sessions_alone(store):
     assert status_of(bank) == {"likes tea": "active", "likes jazz": "active"}
 
 
+def line_of(*events):
+    """The id of the digest line of a slice of these events."""
+    return episode("x", events).id
+
+
+def test_fingerprint_is_read_by_the_id_of_the_line_and_no_bank_is_made(tmp_path):
+    with reopened(tmp_path / "db") as store:
+        bank = store.bank(ADA)
+        assert bank.fingerprint_of(line_of("e1")) is None
+        assert store.qdrant.names() == []
+        bank.apply([outcome([claim("likes tea")], digest="Tea.", mark="f1")])
+    with reopened(tmp_path / "db") as store:
+        assert store.bank(ADA).fingerprint_of(line_of("e1")) == "f1"
+        assert store.bank(ADA).fingerprint_of(line_of("e2")) is None
+
+
+def test_unchanged_slice_changes_nothing_of_what_its_events_gave(store):
+    bank = store.bank(ADA)
+    bank.apply([outcome([claim("likes tea")], digest="Tea.", mark="f1")])
+    before = image(bank)
+    report = bank.apply([outcome([], status="unchanged", mark="f1")])
+    assert (report.actions, report.statuses) == ({}, {"active": 1})
+    assert image(bank) == before
+    assert bank.fingerprint_of(line_of("e1")) == "f1"
+
+
+def test_slice_whose_claims_were_replaced_or_forgotten_has_no_fingerprint_left(store):
+    bank = store.bank(ADA)
+    whole = outcome(
+        [claim("likes tea", source="e1"), claim("likes jazz", source="e3", at=T0 + 3)],
+        events=["e1", "e2", "e3"],
+        digest="Whole.",
+        mark="whole",
+    )
+    bank.apply([whole])
+    bank.apply([outcome([], events=["e2", "e3"], digest="Cut again.", mark="part", at=T0 + 2)])
+    assert status_of(bank) == {"likes tea": "active"}
+    assert bank.fingerprint_of(line_of("e1", "e2", "e3")) is None
+    assert bank.fingerprint_of(line_of("e2", "e3")) == "part"
+    bank.apply([whole])
+    assert bank.fingerprint_of(line_of("e2", "e3")) is None
+    bank.forget(T0 + DAY, session_id="s1", before_ms=T0)
+    assert bank.fingerprint_of(line_of("e1", "e2", "e3")) is None
+
+
+def test_write_that_breaks_off_before_its_deletions_vouches_for_nothing(store, monkeypatch):
+    """Else the slice would be passed over as unchanged, and what it replaces would stay for ever."""
+    bank = store.bank(ADA)
+    bank.apply([outcome([claim("likes tea")], events=["e1", "e2"], digest="Whole.", mark="whole")])
+    again = outcome([claim("likes jazz")], events=["e1"], digest="Cut again.", mark="part")
+    with monkeypatch.context() as broken:
+        broken.setattr(store.qdrant, "delete", lambda name, ids: (_ for _ in ()).throw(StoreUnavailable("away")))
+        with pytest.raises(StoreUnavailable):
+            bank.apply([again])
+    assert {line.text for line in bank.episodes()} == {"Whole.", "Cut again."}
+    assert not bank.fingerprint_of(line_of("e1"))
+    bank.apply([again])
+    assert status_of(bank) == {"likes jazz": "active"}
+    assert [line.fingerprint for line in bank.episodes()] == ["part"]
+
+
 @pytest.mark.parametrize("status", ["rejected", "to_retry"])
 def test_apply_of_a_failed_extraction_changes_nothing(store, status):
     bank = store.bank(ADA)

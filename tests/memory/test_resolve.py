@@ -79,6 +79,26 @@ def test_resolve_many_values_all_stand():
     assert statuses(claim("a", "other.thing"), claim("b", "other.thing")) == ["active"] * 2
 
 
+def test_resolve_many_values_but_the_one_that_a_later_claim_corrects():
+    amount = {"key": "payment.amount", "kind": "fact"}
+    ten, tip = claim("pays 10", source="e1", **amount), claim("tips 2", source="e2", **amount)
+    twelve = claim("pays 12", source="e3", at=T0 + 1, change=True, closes="e1", **amount)
+    thirteen = claim("pays 13", source="e4", at=T0 + 2, change=True, closes="e3", **amount)
+    by_id = resolved(ten, tip, twelve, thirteen)
+    assert [by_id[c.id].superseded_by for c in (ten, tip, twelve)] == [thirteen.id, None, thirteen.id]
+    assert statuses(ten, tip, twelve, thirteen) == ["superseded", "active", "superseded", "active"]
+    said_again = claim("pays 10", source="e5", at=T0 + 3, **amount)
+    assert statuses(ten, twelve, said_again) == ["merged", "active", "active"]
+
+
+def test_resolve_correction_of_a_line_with_several_values_takes_none_of_them_back():
+    amount = {"key": "payment.amount", "kind": "fact", "source": "e1"}
+    twelve = claim("pays 12", "payment.amount", kind="fact", source="e3", at=T0 + 1, change=True, closes="e1")
+    assert statuses(claim("pays 10", **amount), claim("tips 2", **amount), twelve) == ["active"] * 3
+    elsewhere = claim("pays 10", "payment.amount", kind="fact", source="e1", session="s2")
+    assert statuses(elsewhere, twelve) == ["active", "active"]
+
+
 def test_resolve_about_and_condition_keep_claims_apart():
     own = claim("allergic to walnuts", "diet", at=T0)
     niece = claim("allergic to nothing", "diet", at=T0 + DAY, about="my niece")
@@ -146,6 +166,8 @@ def test_resolve_pointers_name_claims_that_stand_for_the_others(claims):
         if c.merged_into:
             assert by_id[c.merged_into].status is not ClaimStatus.MERGED
             assert normalised(by_id[c.merged_into].text) == normalised(c.text)
+        if c.status is ClaimStatus.SUPERSEDED:
+            assert by_id[c.superseded_by].status in {ClaimStatus.ACTIVE, ClaimStatus.CONFLICTING}
         for other in c.conflicts_with:
             assert c.id in by_id[other].conflicts_with
     assert sum(c.mentions for c in by_id.values() if c.status is not ClaimStatus.MERGED) == len(by_id)

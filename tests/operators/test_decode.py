@@ -428,7 +428,14 @@ common_values = st.fixed_dictionaries(
             },
             optional={
                 "actions": st.sampled_from(
-                    [None, {}, {"stateDelta": {"temp:no_memory": True}}, {"compaction": {}}, {"state_delta": {"x": 1}}]
+                    [
+                        None,
+                        {},
+                        {"stateDelta": {"temp:no_memory": True}},
+                        {"compaction": {}},
+                        {"state_delta": {"x": 1}},
+                        {"stateDelta": {"timezone": "Asia/Tokyo"}},
+                    ]
                 ),
                 "partial": st.sampled_from([True, False, None]),
                 "customMetadata": st.sampled_from([None, {"no_memory": 1}, [{"key": "speaker", "stringValue": "Bob"}]]),
@@ -439,12 +446,36 @@ common_values = st.fixed_dictionaries(
     },
     optional={
         "speaker": st.sampled_from([None, "u", "Bob", 7]),
+        "timezone": st.sampled_from([None, "", "Europe/Berlin", "Mars", 7]),
         "type": st.sampled_from([None, "user.forget"]),
         "session": st.sampled_from([None, {}]),
         "appName": st.just("b"),
         "events": st.sampled_from([None, []]),
     },
 )
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (envelope(event()), ""),
+        (envelope(event(), timezone="Europe/Berlin"), "Europe/Berlin"),
+        (envelope(event(), timezone="Mars/Olympus"), ""),
+        (envelope(event(), timezone="localtime"), ""),
+        (envelope(event(), timezone=7), ""),
+        (envelope(event(customMetadata={"timezone": "Asia/Tokyo"}), timezone="Europe/Berlin"), "Asia/Tokyo"),
+        (envelope(event(customMetadata={"timezone": "?"}), timezone="Europe/Berlin"), "Europe/Berlin"),
+        (envelope(event(actions={"stateDelta": {"user:timezone": "Asia/Tokyo"}})), "Asia/Tokyo"),
+        (envelope(event(actions={"state_delta": {"timezone": "UTC", "user:timezone": "Asia/Tokyo"}})), "UTC"),
+        (envelope(event(content=None, actions={"stateDelta": {"timezone": "Asia/Tokyo"}})), "Asia/Tokyo"),
+        (
+            {"appName": "a", "userId": "u", "id": "s", "state": {"timezone": "Asia/Tokyo"}, "events": [event()]},
+            "Asia/Tokyo",
+        ),
+    ],
+)
+def test_time_zone_is_the_nearest_that_is_stated_and_known(document, expected):
+    assert only_event(decode(document)).timezone == expected
 
 
 @given(common_values)

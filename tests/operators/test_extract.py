@@ -2,9 +2,11 @@
 
 import asyncio
 
+from extraction.ids import episode_id
 from memory.errors import StoreUnavailable
 from operators.extract import Extracted, SliceCall, pack, unpack
 from operators.metrics import Metrics
+from operators.unwritten import Unwritten
 from schemas.claim import Claim
 from schemas.controls import Control, ControlKind
 from schemas.events import Event
@@ -37,24 +39,38 @@ def piece(seq):
     return Slice(SCOPE, "s", SliceReason.CHECKPOINT, seq, (Event(f"e{seq}", "user", 1_000 + seq, "hi"),))
 
 
+def ended(piece, status, **rest):
+    return Outcome(
+        scope=piece.scope,
+        session_id=piece.session_id,
+        slice_id=piece.id,
+        event_ids=(),
+        first_ts_ms=0,
+        last_ts_ms=0,
+        status=status,
+        model="m",
+        prompt_version="1",
+        **rest,
+    )
+
+
 class Recorder:
     """Answers each slice with one claim and keeps the context it was given."""
 
     def __init__(self):
         self.contexts = []
 
+    def fingerprint(self, piece):
+        return piece.events[0].text
+
+    def unchanged(self, piece):
+        return ended(piece, ExtractionOutcome.UNCHANGED)
+
     async def extract(self, piece, context):
         self.contexts.append([claim.id for claim in context])
-        return Outcome(
-            scope=piece.scope,
-            session_id=piece.session_id,
-            slice_id=piece.id,
-            event_ids=(),
-            first_ts_ms=0,
-            last_ts_ms=0,
-            status=ExtractionOutcome.RETRY_PASS,
-            model="m",
-            prompt_version="1",
+        return ended(
+            piece,
+            ExtractionOutcome.RETRY_PASS,
             claims=(claim(f"c{piece.seq}", 1 + piece.seq),),
             problems=(Problem("quote_not_verbatim", "x"),),
             dropped=(Problem("withheld_source", "x"),),
@@ -66,10 +82,13 @@ class Recorder:
 
 
 class Record:
-    """A bank with `stored` claims and a ledger that refuses those named in `refused`."""
+    """A bank with `stored` claims, `marks` by episode, and a ledger that refuses those named in `refused`."""
 
     def __init__(self, *stored, refused=()):
-        self.stored, self.refused, self.asked = list(stored), set(refused), []
+        self.stored, self.refused, self.asked, self.marks = list(stored), set(refused), [], {}
+
+    def fingerprint_of(self, scope, episode_id):
+        return self.marks.get(episode_id)
 
     def claims_of(self, scope, session_id):
         self.asked.append((scope, session_id))
@@ -145,6 +164,47 @@ def test_a_store_that_is_away_for_a_moment_is_asked_again(monkeypatch):
     recorder = Recorder()
     run(SliceCall(recorder, Away(), 20, Metrics()), piece(1))
     assert recorder.contexts == [["old"]]
+
+
+def test_a_slice_that_the_bank_holds_unchanged_costs_no_call_and_is_counted_as_skipped():
+    recorder, record, metrics = Recorder(), Record(), Metrics()
+    record.marks = {episode_id(piece(0)): "hi", episode_id(piece(1)): "said otherwise before", episode_id(piece(2)): ""}
+    out = run(SliceCall(recorder, record, 20, metrics), piece(0), piece(1), piece(2))
+    assert [one.outcome.status.value for one in out] == ["unchanged", "retry_pass", "retry_pass"]
+    assert out[0].outcome.claims == ()
+    assert metrics.by_label("strandline_skipped_total", "reason") == {"unchanged": 1.0}
+    assert metrics.total("strandline_extractions_total") == 2
+    assert metrics.total("strandline_claims_per_slice_count") == 2
+
+
+def test_nothing_is_passed_over_while_something_of_its_session_is_on_its_way_to_the_bank():
+    """The slice of seq 0 may replace what the bank holds of seq 1: only once it is written does the bank tell."""
+    recorder, record, unwritten = Recorder(), Record(), Unwritten()
+    record.marks = {episode_id(piece(1)): "hi"}
+    call = SliceCall(recorder, record, 20, Metrics(), unwritten)
+    first, second = run(call, piece(0), piece(1))
+    assert second.outcome.status is ExtractionOutcome.RETRY_PASS
+    unwritten.written([first.outcome])
+    (third,) = run(call, piece(1))
+    assert third.outcome.status is ExtractionOutcome.RETRY_PASS
+    unwritten.written([second.outcome, third.outcome])
+    (fourth,) = run(call, piece(1))
+    assert fourth.outcome.status is ExtractionOutcome.UNCHANGED
+
+
+def test_a_store_that_is_away_is_asked_again_for_a_fingerprint(monkeypatch):
+    monkeypatch.setattr("operators.extract._READ_WAITS_S", (0.0, 0.0))
+
+    class Away(Record):
+        def fingerprint_of(self, scope, episode_id):
+            self.asked.append(episode_id)
+            if len(self.asked) < 3:
+                msg = "away"
+                raise StoreUnavailable(msg)
+            return "hi"
+
+    (out,) = run(SliceCall(Recorder(), Away(), 20, Metrics()), piece(0))
+    assert out.outcome.status is ExtractionOutcome.UNCHANGED
 
 
 def test_everything_is_counted():

@@ -112,3 +112,15 @@ def test_stop_ends_the_partition_and_share_read_grows(tmp_path):
     stop.set()
     with pytest.raises(StopIteration):
         partition.next_batch()
+
+
+def test_nothing_is_handed_out_and_nothing_ends_while_there_is_no_room(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"line\n")
+    room = [False]
+    source = FileSource(str(tmp_path / "a.jsonl"), threading.Event(), ready=lambda: room[0])
+    partition = source.build_part("s", "input", None)
+    assert (partition.next_batch(), partition.snapshot()) == ([], 0)
+    assert partition.next_awake() is not None
+    room[0] = True
+    assert [message.value for message in partition.next_batch()] == [b"line"]
+    assert partition.next_awake() is None

@@ -141,6 +141,34 @@ def test_source_idle_wakes_seldom_and_hands_out_a_live_message_soon(embedded_kaf
     assert sorted(delays)[1] < 0.3
 
 
+def test_source_without_room_hands_out_nothing_ends_nothing_and_is_not_quiet(embedded_kafka: str) -> None:
+    kafka = new_topic(embedded_kafka, partitions=1)
+    produce(kafka, [b"one"])
+    room, polls = [True], []
+    source = KafkaSource(
+        kafka,
+        Metrics(),
+        threading.Event(),
+        until_end=True,
+        on_poll=lambda partition, drained: polls.append(drained),
+        ready=lambda: room[0],
+    )
+    part = source.build_part("in", source.list_parts()[0], None)
+    got: list[Message] = []
+    while not got:
+        got = list(part.next_batch())
+    room[0] = False
+    del polls[:]
+    part._track.last_data -= 60.0  # far longer than the silence that ends a partition
+    assert list(part.next_batch()) == []
+    assert part.next_awake() is not None
+    assert polls == [False]
+    room[0] = True
+    assert list(part.next_batch()) == []  # and not yet the end: what came meanwhile was not asked for
+    assert part.snapshot()["offset"] == 1
+    source.close(done=False)
+
+
 def test_source_share_splits_the_partitions(embedded_kafka: str) -> None:
     kafka = new_topic(embedded_kafka, partitions=5)
     stop = threading.Event()

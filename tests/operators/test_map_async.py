@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from bytewax.dataflow import Dataflow
 from bytewax.errors import BytewaxRuntimeError
+from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.recovery import RecoveryConfig, init_db_dir
 from bytewax.testing import TestingSink, TestingSource, cluster_main, run_main
 
@@ -37,6 +38,47 @@ def mapped(inp, call, limit=8, stop=None, serial=lambda item: item[0], recovery=
     finally:
         runner.close()
     return out
+
+
+class Asking(FixedPartitionedSource, StatefulSourcePartition):
+    """Asks before it hands out the next batch; `refused` counts the times that there was no room."""
+
+    def __init__(self, batches, ready):
+        self.batches = list(batches)
+        self.ready = ready
+        self.refused = 0
+
+    def list_parts(self):
+        return ["0"]
+
+    def build_part(self, step_id, for_part, resume_state):
+        return self
+
+    def next_batch(self):
+        if not self.ready():
+            self.refused += 1
+            return []
+        if not self.batches:
+            raise StopIteration
+        return self.batches.pop(0)
+
+    def snapshot(self):
+        return None
+
+
+def asked(batches, call, limit, encode=encode, on_wait=lambda seconds: None):
+    """Run `call` behind a source that asks for room; return what came out, and the source."""
+    out = []
+    runner = AsyncRunner(call, limit, threading.Event(), on_wait=on_wait)
+    source = Asking(batches, runner.has_room)
+    flow = Dataflow("test")
+    done = map_async("calls", op.input("in", flow, source), AsyncMap(runner, encode, decode, lambda item: item[0]))
+    op.output("out", done, TestingSink(out))
+    try:
+        run_main(flow)
+    finally:
+        runner.close()
+    return out, source
 
 
 def test_results_of_a_key_keep_their_order_though_later_ones_finish_first():
@@ -133,3 +175,72 @@ def test_items_under_way_at_a_stop_are_issued_again_after_a_resume(tmp_path):
     first = mapped(inp, hang, stop=stop, recovery=tmp_path, epoch=epoch)
     second = mapped(inp, answer, recovery=tmp_path, epoch=epoch)
     assert sorted(value for _, value in [*first, *second]) == list(range(6))
+
+
+def test_while_the_budget_is_full_the_source_is_turned_away_and_the_dataflow_goes_on_turning():
+    sources, waits = [], []
+
+    async def call(item):
+        # The first calls end only once the source was turned away three times: a dataflow that stood would never come.
+        while not sources or sources[0].refused < 3:
+            await asyncio.sleep(0.001)
+        return item[1]
+
+    class Told(Asking):
+        def build_part(self, *arguments):
+            sources.append(self)
+            return self
+
+    out = []
+    runner = AsyncRunner(call, 2, threading.Event(), on_wait=waits.append)
+    flow = Dataflow("test")
+    inp = op.input("in", flow, Told([[(f"k{n}", (f"s{n}", n))] for n in range(20)], runner.has_room))
+    op.output("out", map_async("c", inp, AsyncMap(runner, encode, decode, lambda item: item[0])), TestingSink(out))
+    run_main(flow)
+    runner.close()
+    assert sorted(value for _, value in out) == list(range(20))
+    assert sum(waits) > 0
+
+
+def test_one_large_batch_is_taken_on_up_to_the_ceiling_only():
+    taken = done = most = 0
+
+    def counted(item):
+        nonlocal taken, most
+        taken += 1
+        most = max(most, taken - done)
+        return encode(item)
+
+    async def call(item):
+        nonlocal done
+        await asyncio.sleep(0.001)
+        done += 1
+        return item[1]
+
+    out, _ = asked([[(f"k{n}", (f"s{n}", n)) for n in range(60)]], call, limit=2, encode=counted)
+    assert sorted(value for _, value in out) == list(range(60))
+    assert 2 * 2 < most <= 8 * 2 + 2
+
+
+def test_results_that_wait_for_an_earlier_one_of_their_key_are_bounded_too():
+    done = 0
+
+    async def call(item):
+        nonlocal done
+        if item[1] == 0:
+            while done < 15:
+                await asyncio.sleep(0.001)
+        done += 1
+        return item[1]
+
+    # All of one key: the first ends last. Fifteen others fit beside it, and no more are handed out before it is done.
+    handed = []
+
+    def counted(item):
+        handed.append(done)
+        return encode(item)
+
+    out, source = asked([[("k", (f"s{n}", n))] for n in range(40)], call, limit=2, encode=counted)
+    assert [value for _, value in out] == list(range(40))
+    assert all(finished >= 15 for finished in handed[16:])
+    assert source.refused

@@ -9,6 +9,7 @@ from operators.census import Census
 from operators.extract import Extracted
 from operators.metrics import Metrics
 from operators.remember import RememberSink
+from operators.unwritten import Unwritten
 from schemas.controls import Control, ControlKind
 from schemas.events import Event
 from schemas.outcome import ExtractionOutcome, Outcome
@@ -88,6 +89,19 @@ def test_outcomes_of_a_scope_are_written_together_and_a_forget_stands_in_its_pla
     assert metrics.total("strandline_claims_dropped_total", rule="forgotten") == 4
     assert census.statuses["active"] == 2
     assert metrics.total("strandline_memories_active") == 2
+
+
+def test_what_is_durable_is_no_longer_on_its_way():
+    unwritten = Unwritten()
+    _, item = extracted(ANN, "a1")
+    unwritten.extracted(item.outcome)
+    assert unwritten.holds(ANN, "s") and not unwritten.holds(BOB, "s")
+    bank = FakeBank(ANN, [], [])
+    writer = RememberSink(lambda scope: bank, Metrics(), Census(Metrics()), unwritten=unwritten).build("s", 0, 1)
+    writer.write_batch([(ANN.key(), item)])
+    assert not unwritten.holds(ANN, "s")
+    writer.write_batch([(ANN.key(), item)])
+    assert not unwritten.holds(ANN, "s")
 
 
 @pytest.mark.parametrize("fault", [StoreUnavailable, EmbeddingUnavailable])

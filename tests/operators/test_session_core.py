@@ -158,6 +158,14 @@ def test_checkpoint_by_age_of_the_oldest_pending_event():
     assert [(piece.reason, ids(piece)) for piece in out] == [(SliceReason.CHECKPOINT, ["e1"])]
 
 
+def test_checkpoints_are_counted_by_the_trigger_that_was_due():
+    core = sessions(checkpoint_events=4, checkpoint_chars=100, checkpoint_age_s=60, lateness_s=0, idle_after_s=3_600)
+    feed(core, [said(n, n * 10) for n in range(1, 5)])
+    feed(core, [Event(id="e5", author="user", ts_ms=50, text="x" * 120)])
+    feed(core, [said(6, 60), said(7, 70_000)])
+    assert core.counts.checkpoints == {"events": 1, "chars": 1, "age": 1}
+
+
 def test_quiet_time_closes_what_no_stream_time_closes():
     core = sessions(idle_after_s=60, lateness_s=0)
     feed(core, [said(1, 1_000)], quiet_ms=5_000)
@@ -306,6 +314,25 @@ def test_a_session_that_is_done_holds_its_ids_in_eight_bytes_each():
     assert (len(core.state.sessions["s"].ids), core.state.sessions["s"].seen) == (800, {})
     feed(core, [said(n, n) for n in range(1, 101)])
     assert core.counts.duplicates == 100
+
+
+def test_newest_time_zone_of_a_session_holds_for_its_later_events():
+    core = sessions()
+    feed(core, [said(1, 1_000), said(2, 2_000, timezone="Asia/Tokyo"), said(3, 3_000)])
+    core = ScopeSessions(decode_state(encode_state(core.state)), SessionSettings())
+    feed(core, [said(4, 4_000), said(5, 5_000, timezone="Europe/Berlin"), said(6, 6_000)])
+    feed(core, [said(7, 7_000)], session="other")
+    zones = {event.id: event.timezone for piece in core.end() for event in piece.events}
+    tokyo, berlin = "Asia/Tokyo", "Europe/Berlin"
+    assert zones == {"e1": "", "e2": tokyo, "e3": tokyo, "e4": tokyo, "e5": berlin, "e6": berlin, "e7": ""}
+
+
+def test_time_zones_follow_the_events_times_and_not_their_arrival():
+    zoned = [said(1, 1_000), said(2, 2_000, timezone="Asia/Tokyo"), said(3, 3_000)]
+    for order in (zoned, zoned[::-1], [zoned[2], zoned[0], zoned[1]]):
+        core = sessions()
+        feed(core, order)
+        assert [event.timezone for event in core.end()[0].events] == ["", "Asia/Tokyo", "Asia/Tokyo"]
 
 
 def test_snapshot_comes_back_as_it_was():

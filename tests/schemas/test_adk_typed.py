@@ -23,12 +23,14 @@ def test_common_message_is_decoded():
     assert (event.id, event.author, event.ts_ms, event.text, event.speaker) == ("e", "user", NOW, "hi", "Bob")
 
 
-@pytest.mark.parametrize("field", ["type", "session", "events"])
+@pytest.mark.parametrize("field", ["type", "session", "events", "timezone"])
 def test_null_where_another_shape_would_have_a_value_is_common(field):
     assert common(MESSAGE | {field: None}) is not None
 
 
-@pytest.mark.parametrize("more", [{"events": []}, {"session": {}}, {"type": "user.forget"}, {"speaker": "x" * 101}])
+@pytest.mark.parametrize(
+    "more", [{"events": []}, {"session": {}}, {"type": "user.forget"}, {"timezone": "UTC"}, {"speaker": "x" * 101}]
+)
 def test_message_that_may_have_another_shape_is_not_common(more):
     assert common(MESSAGE | more) is None
 
@@ -51,6 +53,8 @@ def test_message_with_the_field_of_an_eval_set_is_not_common_whatever_stands_the
         {"customMetadata": {}},
         {"errorCode": "E"},
         {"actions": {"stateDelta": {"temp:no_memory": False}}},
+        {"actions": {"stateDelta": {"timezone": "UTC"}}},
+        {"actions": {"stateDelta": {"user:timezone": 1}}},
         {"actions": {"compaction": {}}},
         {"content": {"parts": [{"function_call": {"name": "n"}}]}},
     ],

@@ -1,0 +1,67 @@
+"""Letters of slices as they are read back: what stands in one, and where it stood.
+
+Two boxes hold them, a folder (`letter_folder`) and a topic of Kafka (`letter_topic`). Both are read from where the last
+replay ended to the end as it was when reading began, so a replay never meets the letters that it writes itself.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+import msgspec
+
+from operators.dead_letter import RejectedSlice
+
+_MAX_REASON_CHARS = 200
+
+
+class LetterBroken(ValueError):
+    """What stands where a letter should is none; the message says why, and never what it holds."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What stood at one place of a box. `letter` is None when it is none, and `fault` says why.
+
+    `where` is for people. `after` is the place behind it: the part of the box and the position in that part.
+    """
+
+    where: str
+    after: tuple[str, int]
+    letter: RejectedSlice | None = None
+    fault: str = ""
+
+
+class LetterBox(Protocol):
+    """Where the letters of one kind are kept. Positions are kept with them, so that the next replay goes on there."""
+
+    @property
+    def name(self) -> str:
+        """What people call it: a path, or a topic."""
+        ...
+
+    def read(self, *, from_start: bool) -> Iterator[Found]:
+        """Give what stands behind the last replay, or everything; each part in the order it was written."""
+        ...
+
+    def done(self, positions: Mapping[str, int]) -> None:
+        """Take note, durably, that the next replay begins at these positions; parts not named stay as they are."""
+        ...
+
+
+_decode = msgspec.json.Decoder(RejectedSlice).decode
+
+
+def letter_of(value: bytes | str) -> RejectedSlice:
+    """Return the letter in the JSON of its value; fields that came with later versions take their defaults.
+
+    Raises:
+        LetterBroken: it is no letter of a slice.
+    """
+    try:
+        letter = _decode(value)
+    except msgspec.DecodeError as error:
+        msg = f"it is no letter of a slice: {error}"
+        raise LetterBroken(msg[:_MAX_REASON_CHARS]) from error
+    if not letter.slice.events:
+        msg = "its slice holds no events"
+        raise LetterBroken(msg)
+    return letter
