@@ -131,7 +131,8 @@ def _failure(job: "Job", services: "Services", summary: IngestSummary) -> str:
     if done.to_retry and not (done.first_pass or done.retry_pass or done.rejected):
         return (
             f"The model at {without_password(job.settings.model.base_url)} served none of {done.to_retry} slices; they "
-            "are set aside for a retry. The warning says what it answered; check model.base_url."
+            "are set aside for `strandline replay retry`. The warning says why: what the model answered, or that the "
+            "daily budget is spent; check model.base_url or model.daily_budget_usd."
         )
     return ""
 
@@ -218,9 +219,10 @@ def print_summary(summary: IngestSummary) -> None:
     if done:
         print_line(f"  first-pass rate  {summary.extractions.first_pass / done:.1%}")
         print_counts("problems", summary.problems)
-        claims = summary.claims
-        print_counts("claims", {n: getattr(claims, n) for n in ("stored", "superseded", "merged", "conflicting")})
-        print_counts("dropped", claims.dropped)
+    claims = summary.claims
+    print_counts("claims", {n: getattr(claims, n) for n in ("stored", "superseded", "merged", "conflicting")})
+    print_counts("dropped", claims.dropped)
+    if done:
         tokens = summary.tokens
         print_line(
             f"  tokens           {tokens.input:,} in ({tokens.cached:,} cached), {tokens.output:,} out; "

@@ -16,7 +16,16 @@ from extraction.recognisers.entity import Entity, Found
 from extraction.recognisers.identifiers import find_accounts, find_identifiers, find_named_ids
 from extraction.recognisers.numbers import find_numbers
 
-__all__ = ["NO_PATTERNS", "Entity", "Patterns", "compile_patterns", "find_entities", "may_hold", "stands_alone", "stands_in"]
+__all__ = [
+    "NO_PATTERNS",
+    "Entity",
+    "Patterns",
+    "compile_patterns",
+    "find_entities",
+    "may_hold",
+    "stands_alone",
+    "stands_in",
+]
 
 Patterns = tuple[tuple[str, re.Pattern[str]], ...]
 """A deployment's own kinds of entity: the name and what is one."""
@@ -28,7 +37,7 @@ _NEED_SIGNS: Final = frozenset(("identifier", "amount", "email", "phone", "numbe
 """Kinds of which no entity can stand in a text without a digit, an @ or the name of a currency."""
 
 
-_JOINING: Final = "-_.,:/'"
+_JOINING: Final = "-_.,:/'+@"
 """Marks that make one number or date of two."""
 
 
@@ -62,9 +71,7 @@ def find_entities(text: str, patterns: Patterns = NO_PATTERNS, *, numbers: bool 
 
 def may_hold(text: str, kinds: Collection[str]) -> bool:
     """Return whether `text` may hold entities of `kinds`: most turns have no digit, and need not be read for ids."""
-    return (
-        not _NEED_SIGNS.issuperset(kinds) or "@" in text or _DIGIT.search(text) is not None or names_currency(text)
-    )
+    return not _NEED_SIGNS.issuperset(kinds) or "@" in text or _DIGIT.search(text) is not None or names_currency(text)
 
 
 def stands_in(needle: str, hay: str) -> bool:

@@ -12,6 +12,7 @@ from extraction.folding import canonical, normalise
 from extraction.recognisers.amounts import loose_currencies
 from extraction.recognisers.contacts import is_part_of_url
 from extraction.recognisers.numbers import number_pool
+from extraction.roots import roots
 from extraction.transcript import Line, Transcript
 from schemas.claim import Claim
 from schemas.vocabulary import Vocabulary
@@ -54,6 +55,12 @@ class LineEvidence:
         return self.text.casefold()
 
     @cached_property
+    def roots(self) -> frozenset[str]:
+        """The roots of all words that were shown, and of the names of who said them."""
+        event = self.line.event
+        return roots(" ".join((*self.pieces, event.speaker, event.author)))
+
+    @cached_property
     def numbers(self) -> frozenset[str]:
         """Every number, in words or figures."""
         return number_pool(self.text)
@@ -70,26 +77,26 @@ class LineEvidence:
 
     def proves(self, entity: Entity) -> bool:
         """Return whether this line states `entity`, or says what it follows from."""
-        if stands_alone(canonical(entity.raw).casefold(), self.folded) or not self.entities.isdisjoint(entity.readings):
+        written = canonical(entity.raw).casefold()
+        if stands_alone(written, self.folded) or not self.entities.isdisjoint(entity.readings):
             return True
         match entity.kind:
             case "date":
-                return any(follows(value, self.intervals) for _, value in entity.readings)
+                is_said = any(follows(value, self.intervals) for _, value in entity.readings)
             case "number":
-                return entity.value in self.numbers or self._is_part_of_date(entity.value)
+                is_said = entity.value in self.numbers
             case "amount":
                 currency, _, value = entity.value.partition(" ")
-                return value in self.numbers and currency in self.currencies
+                is_said = value in self.numbers and currency in self.currencies
             case "phone":
-                return self._holds_digits(entity.value)
+                is_said = self._holds_phone(entity.value)
             case "url":
-                return self._holds_url(entity.value) or stands_in(entity.value.casefold(), self.folded)
-            case "identifier" if entity.value.isdigit() and ("phone", entity.value) in self.entities:
-                return True
+                is_said = self._holds_url(entity.value) or stands_in(entity.value.casefold(), self.folded)
             case _:
-                return stands_in(canonical(entity.raw).casefold(), self.folded)
+                is_said = stands_in(written, self.folded) or ("phone", entity.value) in self.entities
+        return is_said
 
-    def _holds_digits(self, digits: str) -> bool:
+    def _holds_phone(self, digits: str) -> bool:
         """Return whether a phone number is said: without its country, or as a long number, it is the same one."""
         if ("identifier", digits) in self.entities:
             return True
@@ -99,9 +106,6 @@ class LineEvidence:
 
     def _holds_url(self, url: str) -> bool:
         return any(kind == "url" and is_part_of_url(url, value) for kind, value in self.entities)
-
-    def _is_part_of_date(self, number: str) -> bool:
-        return any(number in (str(day.year), str(day.day)) for interval in self.intervals for day in interval)
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,14 @@ class Case:
         spoken = (e for text in told for e in find_entities(text, self.patterns, numbers=bare))
         required = dict.fromkeys(e for e in spoken if e.kind in self.required)
         return tuple(e for e in required if self.secrets.find_in(e.raw) is None)
+
+    @cached_property
+    def withheld_roots(self) -> frozenset[str]:
+        """The roots of words that were said in withheld events only."""
+        if not self.transcript.withheld:
+            return frozenset()
+        shown = (line.roots for line in self.lines)
+        return roots(" ".join(self.transcript.withheld)).difference(*shown)
 
     @cached_property
     def secrets(self) -> SpokenSecrets:

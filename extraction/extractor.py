@@ -109,9 +109,7 @@ class Extractor:
             piece, self._settings.extraction.memory_tools, timezone=self._settings.extraction.timezone
         )
         rules = self._settings.extraction
-        case = Case(
-            transcript, self._vocabulary, record, rules.required_entities, self._patterns, rules.max_claims
-        )
+        case = Case(transcript, self._vocabulary, record, rules.required_entities, self._patterns, rules.max_claims)
         now = asyncio.get_running_loop().time()
         progress = _Progress(Budget(now + self._settings.model.slice_budget_s))
         if not transcript.lines:

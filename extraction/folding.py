@@ -1,14 +1,17 @@
 """One form for what is written in many: how texts are compared, for values and for quotes.
 
-A model copies "don’t" as "don't", a no-break space as a space and "１２" as "12". None of that changes what was said, so
-none of it counts; everything else does.
+A model copies "don’t" as "don't", a no-break space as a space and "１２" as "12". None of that changes what was said,
+so none of it counts; everything else does.
 """
 
 import re
 from typing import Final
 from unicodedata import category, normalize
 
-QUOTES: Final = "\"'`\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2032\u2033\u2039\u203a\u00ab\u00bb\u300c\u300d\uff07\uff02"
+QUOTES: Final = (
+    "\"'`\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f"
+    "\u2032\u2033\u2039\u203a\u00ab\u00bb\u300c\u300d\uff07\uff02"
+)
 """Quotation marks and apostrophes, straight and typographic."""
 
 DASHES: Final = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
@@ -68,6 +71,7 @@ def spans_words(text: str, start: int, end: int) -> bool:
 
 _PREFIX: Final = re.compile(r"(?<!\w)(?:non|anti|un|ex|half|semi)$")
 _NEGATION: Final = re.compile(r"(?:n't|'t)(?!\w)")
+_IN_NUMBERS: Final = frozenset(".,:/")
 
 
 def _joins(text: str, at: int) -> bool:
@@ -75,21 +79,23 @@ def _joins(text: str, at: int) -> bool:
     if not 0 < at < len(text):
         return False
     left, right = text[at - 1], text[at]
+    if left.isalnum() and right.isalnum():
+        return left < NO_SPACES_FROM and right < NO_SPACES_FROM
     if left.isalnum():
-        if right.isalnum():
-            return left < NO_SPACES_FROM and right < NO_SPACES_FROM
-        if right == "-":
-            after = text[at + 1 : at + 2]
-            return after.isalnum() and (left.isdigit() or after.isdigit() or _is_prefix(text, at))
-        if right in ".,:/" and left.isdigit():
-            return text[at + 1 : at + 2].isdigit()
-        return (right == "'" and _NEGATION.match(text, at) is not None) or _is_mark(right)
+        return _carries_on(text, at, left, text[at + 1 : at + 2]) or (right == "'" and bool(_NEGATION.match(text, at)))
     if right.isalnum():
-        before = text[at - 2 : at - 1] if at > 1 else ""
-        if left == "-":
-            return before.isalnum() and (right.isdigit() or before.isdigit() or _is_prefix(text, at - 1))
-        return left in ".,:/" and right.isdigit() and before.isdigit()
+        return _carries_on(text, at - 1, text[max(0, at - 2) : at - 1], right)
     return _is_mark(right)
+
+
+def _carries_on(text: str, at: int, before: str, after: str) -> bool:
+    """Whether the mark at `at` joins the characters on either side of it: "2026-05", "12.50", "non-smoker"."""
+    mark = text[at]
+    if mark == "-":
+        return before.isalnum() and after.isalnum() and (before.isdigit() or after.isdigit() or _is_prefix(text, at))
+    if mark in _IN_NUMBERS:
+        return before.isdigit() and after.isdigit()
+    return _is_mark(mark)
 
 
 def _is_prefix(text: str, hyphen: int) -> bool:

@@ -1,7 +1,8 @@
 """The words that are put to the model.
 
 The system message is the same for every slice of a deployment, so that providers cache it; everything that changes
-stands in the user message. `PROMPT_VERSION` changes with any word here and is stored with every claim.
+stands in the user message. `PROMPT_VERSION` changes with any word here and with any rule that an answer is put to. It
+is stored with every claim, and a slice that the bank holds by an older one is extracted anew when it comes again.
 """
 
 from collections.abc import Iterable, Sequence

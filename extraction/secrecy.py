@@ -43,6 +43,8 @@ _TOLD: Final = re.compile(
 _SECRET_SHAPE: Final = re.compile(r"\S*[\d@#$%^&*_]\S*")
 _DIGITS: Final = re.compile(r"\d\d")
 _LONG: Final = re.compile(r"\b\d(?:[ -]?\d){13,18}\b")
+_CARD: Final = re.compile(r"\b(?:credit|debit|bank|payment|visa|master ?card|amex)\b|\bcard (?:number|no)\b", re.I)
+"""Beside one of these a long number is a card's whatever its check digit: people mistype."""
 _SSN: Final = re.compile(r"(?<![\w-])\d{3}-\d\d-\d{4}(?![\w-])")
 _KEY: Final = re.compile(r"\b(?:sk|pk|ghp|xox[bp])[-_][A-Za-z0-9_-]{12,}")
 _ASKS_DIGITS: Final = re.compile(r"\b(?:pin|cvv2?|cvc2?|security code|one[- ]time (?:code|password)|otp)\b", re.I)
@@ -148,7 +150,8 @@ def _shaped(text: str) -> Iterator[Span]:
         return
     if "-" in text:
         yield from (m.span() for m in _SSN.finditer(text))
-    yield from (m.span() for m in _LONG.finditer(text) if _is_card(m[0]))
+    named = _CARD.search(text) is not None
+    yield from (m.span() for m in _LONG.finditer(text) if named or _is_card(m[0]))
 
 
 def _told(text: str) -> Iterator[Span]:

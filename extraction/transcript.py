@@ -51,11 +51,13 @@ class Transcript:
     """The fenced text of a slice and the way back from its ordinals to events.
 
     `lines` are the shown events, ordinal n at index n - 1. `tokens` is the estimate by part, of the transcript alone.
+    `withheld` is what was said in the events left out as withheld: for the rules alone, nobody is shown it.
     """
 
     text: str
     lines: tuple[Line, ...]
     tokens: dict[str, int]
+    withheld: tuple[str, ...] = ()
 
     def line(self, ordinal: int) -> Line | None:
         """Return the line `[ordinal]`, or None when there is none."""
@@ -80,8 +82,8 @@ def build_transcript(
 
     Left out: events that are withheld, by a flag or by somebody's words (`extraction.withholding`); calls of
     `memory_tools` and what they returned (memories are no evidence); events with nothing to show. `nonce` marks the
-    fence; by default it is derived from the slice and a secret of this process, so that nobody who writes into a session
-    can know it. `timezone` is where the days of events that name none are reckoned.
+    fence; by default it is derived from the slice and a secret of this process, so that nobody who writes into a
+    session can know it. `timezone` is where the days of events that name none are reckoned.
     """
     nonce = nonce or blake2b(piece.id.encode(), key=_SECRET, digest_size=4).hexdigest()
     asked_memory = {call.id for event in piece.events for call in event.calls if call.name in memory_tools and call.id}
@@ -89,9 +91,13 @@ def build_transcript(
     lines: list[Line] = []
     tokens = dict.fromkeys(PARTS, 0)
     day = None
+    withheld: list[str] = []
     hidden = withheld_by_words(piece.events)
     for event in piece.events:
-        shown = () if event.withheld or event.id in hidden else tuple(_pieces(event, memory_tools, asked_memory))
+        shown = tuple(_pieces(event, memory_tools, asked_memory))
+        if event.withheld or event.id in hidden:
+            withheld += (piece_.evidence for piece_ in shown)
+            continue
         if not shown:
             continue
         # A slice that was set aside by another process may name a zone that is unknown here.
@@ -106,7 +112,7 @@ def build_transcript(
         for piece_ in shown:
             tokens[piece_.part] += estimate_tokens(piece_.shown)
     rows.append(f"End of transcript {nonce}")
-    return Transcript("\n".join(rows), tuple(lines), tokens)
+    return Transcript("\n".join(rows), tuple(lines), tokens, tuple(withheld))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,10 @@ def checked_patterns(patterns: dict[str, str]) -> dict[str, str]:
             msg = f"the pattern {name} {pattern!r} is no regular expression ({error}); mend it, as in 'K-\\d{{6}}'"
             raise ValueError(msg) from None
         if compiled.search("") is not None:
-            msg = f"the pattern {name} {pattern!r} matches the empty text; make it ask for a character, as in 'K-\\d{{6}}'"
+            msg = (
+                f"the pattern {name} {pattern!r} matches the empty text; "
+                "make it ask for at least one character, as in 'K-[0-9]+'"
+            )
             raise ValueError(msg)
     return patterns
 

@@ -21,7 +21,7 @@ from schemas.settings import Settings
 from schemas.slice import Slice, SliceReason
 
 _POOL_SLICES = 400
-"""Slices from which claims are taken that are true elsewhere: enough for every slice to find one it says nothing of."""
+"""At most so many slices give claims that are true elsewhere: enough for others to find one they say nothing of."""
 
 _UNDATED_MS = 1_590_969_600_000
 """2020-06-01: the time of events that state none, which follow each other by a second as they stand in the file."""
@@ -58,7 +58,7 @@ def pool(slices: Sequence[Slice], rng: random.Random) -> dict[Scope, list[Told]]
     They hold no digit: a claim of somebody else must be caught for being somebody else's.
     """
     found: dict[Scope, list[Told]] = {}
-    for piece in rng.sample(slices, min(_POOL_SLICES, len(slices))):
+    for piece in rng.sample(slices, min(_POOL_SLICES, -(-len(slices) // 4))):
         transcript = build_transcript(piece)
         for one in answer([{"role": "user", "content": user_text("", transcript.text)}]).claims:
             if not re.search(r"\d", one.text + one.quote) and one.sources:

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from extraction.entities import find_entities
+from extraction.folding import normalise
 from extraction.offline.language import Sentence
 from extraction.offline.reading import Line
 from extraction.offline.talk import Talk
+from extraction.planting import addressed
 from extraction.secrecy import MASK
 from schemas.extraction import Digest, ExtractedClaim
 
@@ -85,7 +87,9 @@ def _asked(talk: Talk, claims: Sequence[ExtractedClaim]) -> tuple[str, int] | No
 
 
 def _is_telling(sentence: Sentence) -> bool:
-    return not _GREETING.match(sentence.text) and len(sentence.text.split()) > 1 and MASK not in sentence.text
+    if _GREETING.match(sentence.text) or len(sentence.text.split()) < 2 or MASK in sentence.text:
+        return False
+    return not addressed(normalise(sentence.text))
 
 
 def _outcome(talk: Talk) -> tuple[str, int] | None:

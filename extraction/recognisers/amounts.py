@@ -49,7 +49,10 @@ def find_amounts(text: str) -> Found:
         scale = times[0].strip().lower() if times else ""
         end += len(times[0]) if times else 0
         sign = None
-        if _may_sign(text, start) and (sign := _BEFORE.search(text, max(done, start - _BEFORE_CHARS), start)) is not None:
+        if (
+            _may_sign(text, start)
+            and (sign := _BEFORE.search(text, max(done, start - _BEFORE_CHARS), start)) is not None
+        ):
             start = sign.start()
         elif (sign := _AFTER.match(text, end)) is not None and not _is_joined(text, start):
             end = sign.end()

@@ -29,7 +29,8 @@ _IBAN: Final = re.compile(r"(?<![\w-])[A-Za-z]{2}\d\d(?: ?[A-Za-z0-9]{4}){2,7}(?
 _IBAN_SIZES: Final = range(15, 35)
 """Norway's has 15 characters, the standard allows 34 (ISO 13616)."""
 _ACCOUNT: Final = re.compile(
-    r"(?<!\w)(?:accounts?|acct|konto|kontonummer|iban|sort code)\b[\s:.#]*(?:(?:number|nummer|no|nr|id|is|ist)\b[\s:.#]*)*"
+    r"(?<!\w)(?:accounts?|acct|konto|kontonummer|iban|sort code)\b[\s:.#]*(?:(?:number|nummer|no|nr|id|is"
+    r"|ist)\b[\s:.#]*)*"
     r"(?P<id>[A-Za-z]{0,2}\d{2,}(?:[ -]\d{2,})+)(?![\w-])",
     re.IGNORECASE,
 )

@@ -20,8 +20,8 @@ _TENS: Final = {
 }
 _SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6}
 _UNITS: Final = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
-    " nineteen"
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen"
 ).split()
 _ONE: Final = "|".join(sorted((*_UNITS, *_TENS), key=len, reverse=True))
 WORDS: Final = rf"(?:(?:a|{_ONE})(?:[ -](?:and )?(?:{_ONE}|hundred|thousand|million))*)"

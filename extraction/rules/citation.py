@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.evidence import Case
-from extraction.folding import normalise
 from extraction.rules.quotes import shown
 from schemas.events import EventAuthority, authority_of
 from schemas.extraction import Digest, ExtractedClaim, Extraction
@@ -62,7 +61,7 @@ def unknown_closes(claim: ExtractedClaim, case: Case) -> Iterator[str]:
         what = f"the record so far has {count} lines" if in_record else f"the transcript has lines 1 to {count}"
         yield f"closes {shown(claim.closes)}, but {what}"
     elif not in_record and claim.sources and number > max(claim.sources):
-        yield f"closes {shown(claim.closes)}, which comes after all its sources; cite the line that answers, or use null"
+        yield f"closes {shown(claim.closes)}, which comes after all sources; cite the line that answers, or use null"
 
 
 def parse_closes(closes: str) -> tuple[bool, int] | None:

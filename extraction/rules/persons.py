@@ -22,8 +22,10 @@ _PERSON: Final = (
 _SUBJECT: Final = re.compile(
     rf"\b(?:my|our|meine?r?|unsere?r?) (?:\w+ )?{_PERSON}(?: \w+)?? "
     r"(?:also |really |just |always |only |never |absolutely |auch |sehr )?"
-    r"(?:is|was|are|were|has|had|have|hates?|loves?|likes?|prefers?|lives?|works?|wants?|needs?|can't|cannot|doesn't|does not"
-    r"|don't|do not|isn't|eats?|drinks?|owns?|speaks?|plays?|suffers?|dislikes?|uses?|ist|hat|mag|liebt|hasst|isst|trinkt"
+    r"(?:is|was|are|were|has|had|have|hates?|loves?|likes?|prefers?|lives?|works?|wants?|needs?|can't|cannot"
+    r"|doesn't|does not"
+    r"|don't|do not|isn't|eats?|drinks?|owns?|speaks?|plays?|suffers?|dislikes?|uses?|ist|hat|mag|liebt|hasst"
+    r"|isst|trinkt"
     r"|wohnt|lebt|arbeitet|sind|haben)\b"
 )
 _POSSESSIVE: Final = re.compile(r"\b(?:my|our|mein|unser)")
@@ -33,6 +35,10 @@ _ASIDE: Final = re.compile(
     r"\b(?:i (?:think|believe|know|guess|mean|said|heard|hear|told you|should say|must say|forgot to say)|ich glaube)\b"
 )
 """First person that says nothing of the speaker."""
+_LEAD: Final = re.compile(
+    r"(?:\W|\b(?:and|but|so|well|also|because|since|as|that|hi|hello|yes|no|oh|actually|sorry|please|und|aber|ja|nein)\b)*"
+)
+"""What may stand in a quote before whom it tells of, and tells nothing itself."""
 _OWN: Final = re.compile(r"\b(?:i|my|i'\w+|ich|meine?)\b")
 _OF_THE_USER: Final = re.compile(
     r"^(?:the user|user|der (?:be)?nutzer|die (?:be)?nutzerin|der user)(?!')(?: \w+ly)? "
@@ -86,7 +92,12 @@ def _subjects(line: LineEvidence, quote: str) -> Iterator[str]:
         clause = piece[begin : start + len(quote)]
         if event.author == USER_AUTHOR and event.speaker:
             yield event.speaker if _OWN.search(clause) else ""
-        elif event.author == USER_AUTHOR and _POSSESSIVE.search(clause) and (subjects := list(_SUBJECT.finditer(clause))):
-            yield "" if _FIRST_PERSON.search(_ASIDE.sub("", clause)) else subjects[-1][0]
+        elif (
+            event.author == USER_AUTHOR and _POSSESSIVE.search(clause) and (subjects := list(_SUBJECT.finditer(clause)))
+        ):
+            subject = subjects[-1]
+            lead = _ASIDE.sub("", clause[start - begin : subject.start()])
+            is_theirs = _LEAD.fullmatch(lead) and not _FIRST_PERSON.search(clause, subject.end())
+            yield subject[0] if is_theirs else ""
         else:
             yield ""

@@ -1,17 +1,22 @@
 """Planted instructions: no transcript makes policy, except by what an agent itself said in it.
 
-Such a claim is dropped and never asked for again: reworded it would be the same instruction. The digest belongs to every
-slice, so it is asked for again.
+Such a claim is dropped and never asked for again: reworded it would be the same instruction. The digest belongs to
+every slice, so it is asked for again.
 """
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from extraction.evidence import Case, LineEvidence
 from extraction.folding import normalise
-from extraction.planting import addressed, planted
+from extraction.planting import addressed, is_told, planted, states_policy
+from extraction.roots import roots
 from extraction.rules.quotes import quoted_in
 from schemas.events import EventAuthority, authority_of
 from schemas.extraction import ExtractedClaim, Extraction
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?;]) +")
 
 
 def planted_policy(claim: ExtractedClaim, case: Case) -> Iterator[str]:
@@ -21,15 +26,29 @@ def planted_policy(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     claim says that the user claims it, since it would be read as one; a wish ("The user wants a refund") is no grant.
     """
     quote = case.normalised(claim.quote)
-    stated = " | ".join((case.normalised(claim.text), case.normalised(claim.condition or ""), case.normalised(claim.about)))
+    stated = " | ".join(
+        (case.normalised(claim.text), case.normalised(claim.condition or ""), case.normalised(claim.about))
+    )
     found = planted(stated) or planted(claim.key.replace("_", " ").replace(".", " ").lower()) or addressed(quote)
     if found and not _is_agents_policy(case.cited(claim.sources), quote):
         yield f'the claim {claim.key[:80]} states "{found[:120]}", which no agent said'
 
 
 def planted_in_digest(answer: Extraction, case: Case) -> Iterator[str]:
-    """The digest obeys the same, but may tell what the user said as what the user said."""
-    found = planted(case.normalised(answer.digest.text), may_be_told=True)
+    """The digest obeys the same, but may tell what the user said as what the user said.
+
+    Where a line it cites addresses agents, every sentence with a word of that line must: the instruction may grant
+    what no pattern knows.
+    """
+    digest = case.normalised(answer.digest.text)
+    found = planted(digest, may_be_told=True)
+    lines = case.cited(answer.digest.sources)
+    steering = [line for line in lines if not _is_agents(line) and any(addressed(piece) for piece in line.pieces)]
+    if not found and steering:
+        repeated = frozenset[str]().union(*(line.roots for line in steering))
+        found = next(
+            (s for s in _SENTENCE_END.split(digest) if not repeated.isdisjoint(roots(s)) and not is_told(s)), ""
+        )
     if found and not _is_agents_policy(case.cited(answer.digest.sources)):
         yield (
             f'the digest states "{found[:120]}" as if it held, but no agent said so; '
@@ -37,11 +56,15 @@ def planted_in_digest(answer: Extraction, case: Case) -> Iterator[str]:
         )
 
 
+def _is_agents(line: LineEvidence) -> bool:
+    return authority_of(line.line.event) == EventAuthority.AGENT_STATEMENT
+
+
 def _is_agents_policy(lines: Iterable[LineEvidence], quote: str = "") -> bool:
     """Return whether an agent among `lines` said something of policy, and `quote`, if any, in the same breath."""
     return any(
-        authority_of(line.line.event) == EventAuthority.AGENT_STATEMENT
-        and planted(spoken := normalise(line.line.text))
+        _is_agents(line)
+        and states_policy(spoken := normalise(line.line.text))
         and (not quote or quoted_in(quote, [spoken]))
         for line in lines
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from extraction.evidence import Case
-from extraction.folding import normalise, spans_words
+from extraction.folding import spans_words
 from schemas.extraction import ExtractedClaim
 
 MAX_QUOTE_CHARS: Final = 1000
@@ -13,13 +13,13 @@ MAX_QUOTE_CHARS: Final = 1000
 
 _WORD: Final = re.compile(r"\w+(?:'\w+)*")
 _EMPTY_WORDS: Final = frozenset(
-    "a an the i you he she it we they me my your his her its our their this that these those and or but so if of to in on"
-    " at for with from by as is am are was were be been um uh well oh hi hello hey"
+    "a an the i you he she it we they me my your his her its our their this that these those and or but so if of to in"
+    " on at for with from by as is am are was were be been um uh well oh hi hello hey"
     " der die das ein eine und oder ich du er sie es wir ist sind".split()
 )
 _ANSWERS: Final = frozenset(
-    "yes yeah yep yup sure ok okay right correct exactly no nope nah not fine good great perfect please thanks do does did"
-    " don't has have had will would won't can could may ja nein genau bitte".split()
+    "yes yeah yep yup sure ok okay right correct exactly no nope nah not fine good great perfect please thanks do does"
+    " did don't has have had will would won't can could may ja nein genau bitte".split()
 )
 
 
@@ -65,7 +65,8 @@ def where_quoted(quote: str, piece: str) -> int:
 
 
 _NOT: Final = (
-    r"(?:not|never|cannot|no longer|don't|doesn't|didn't|can't|won't|wouldn't|isn't|aren't|haven't|hasn't|dont|doesnt|cant)"
+    r"(?:not|never|cannot|no longer|don't|doesn't|didn't|can't|won't|wouldn't|isn't|aren't|haven't|hasn't|dont|doesnt"
+    r"|cant)"
 )
 _NEGATIVE: Final = re.compile(
     r"\b(?:no|not|never|none|nothing|nobody|nor|neither|hardly|without|cannot|instead|rather|unless|only|but|dislikes?|hates?"
@@ -74,7 +75,7 @@ _NEGATIVE: Final = re.compile(
 _VERBS: Final = {
     form: verb
     for verb, forms in (
-        ("like", "like likes"),
+        ("like", "like likes liked enjoy enjoys enjoyed love loves loved"),
         ("want", "want wants"),
         ("need", "need needs"),
         ("eat", "eat eats"),
@@ -84,7 +85,6 @@ _VERBS: Final = {
         ("live", "live lives"),
         ("smoke", "smoke smokes"),
         ("use", "use uses"),
-        ("love", "love loves"),
     )
     for form in forms.split()
 }
@@ -102,7 +102,7 @@ def negation_mismatch(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     text = case.normalised(claim.text)
     if _VERBS.keys().isdisjoint(text.split()):
         return
-    quote = case.normalised(claim.quote)
+    quote = _with_words_before(case.normalised(claim.quote), claim, case)
     if len(quote.split()) > _ONE_CLAUSE_WORDS:
         return
     in_quote, in_text = _polarity(quote), _polarity(text)
@@ -112,6 +112,16 @@ def negation_mismatch(claim: ExtractedClaim, case: Case) -> Iterator[str]:
             continue
         if not _NEGATIVE.search(text if True in other else quote):
             yield f'the quote {shown(claim.quote)} says the contrary of "{verb}" in the text; say what the quote says'
+
+
+def _with_words_before(quote: str, claim: ExtractedClaim, case: Case) -> str:
+    """Return the quote with the two words before it: cut short, "don't like tea" becomes "like tea"."""
+    for line in case.cited(claim.sources):
+        for piece in line.pieces:
+            if (start := where_quoted(quote, piece)) > 0:
+                before = re.split(r"[.!?;,]", piece[:start])[-1].split()[-2:]
+                return " ".join((*before, quote))
+    return quote
 
 
 def _polarity(text: str) -> dict[str, set[bool]]:

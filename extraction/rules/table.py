@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.evidence import Case
-from extraction.rules import citation, laundering, persons, planted, quotes, secrets, values, wording
+from extraction.rules import (
+    citation,
+    grounding,
+    laundering,
+    persons,
+    planted,
+    quotes,
+    secrets,
+    values,
+    wording,
+)
 from schemas.extraction import ExtractedClaim, Extraction
 from schemas.outcome import Problem
 
@@ -31,6 +41,8 @@ CLAIM_RULES: Final[dict[str, ClaimRule]] = {
     "about_not_in_source": persons.about_not_in_source,
     "said_of_another": persons.said_of_another,
     "called_verified": citation.called_verified,
+    "unrelated_text": grounding.unrelated_text,
+    "invented_name": grounding.invented_name,
     "invented_value": values.invented_value,
     "malformed_when": wording.malformed_when,
     "invented_when": values.invented_when,
@@ -42,9 +54,11 @@ ANSWER_RULES: Final[dict[str, AnswerRule]] = {
     "too_many_claims": wording.too_many_claims,
     "digest_missing": wording.digest_missing,
     "unknown_digest_source": citation.unknown_digest_source,
+    "invented_digest_name": grounding.invented_digest_name,
     "invented_digest_value": values.invented_digest_value,
     "dropped_entity": values.dropped_entity,
     "secret_in_digest": secrets.secret_in_digest,
+    "withheld_in_digest": laundering.withheld_in_digest,
     "planted_in_digest": planted.planted_in_digest,
 }
 """A breach of the answer as a whole sends it back."""

@@ -12,7 +12,7 @@ from schemas.vocabulary import OTHER_PREFIX
 
 
 def invented_value(claim: ExtractedClaim, case: Case) -> Iterator[str]:
-    """Every id, amount, date, number, phone, e-mail and URL in text, condition, `about` and a new key is in a cited line."""
+    """Every value in text, condition, `about` and a new key, of all kinds of entity, stands in a cited line."""
     lines = case.cited(claim.sources)
     about = "" if claim.about == "user" else claim.about
     new_key = claim.key.removeprefix(OTHER_PREFIX).replace("_", " ") if claim.key.startswith(OTHER_PREFIX) else ""

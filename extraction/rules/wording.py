@@ -46,7 +46,10 @@ def unknown_key(claim: ExtractedClaim, case: Case) -> Iterator[str]:
         return
     if not _OTHER_KEY.fullmatch(claim.key) or len(claim.key) > _MAX_KEY_CHARS:
         shown = claim.key[:_MAX_KEY_CHARS]
-        yield f'the key "{shown}" is not in the vocabulary; use a listed key or {OTHER_PREFIX}<snake_case>, in the letters a-z'
+        yield (
+            f'the key "{shown}" is not in the vocabulary; use a listed key or {OTHER_PREFIX}<snake_case>, '
+            "in the letters a-z"
+        )
 
 
 def kind_mismatch(claim: ExtractedClaim, case: Case) -> Iterator[str]:

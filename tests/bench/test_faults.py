@@ -18,7 +18,7 @@ from extraction.prompt import user_text
 from extraction.rules import CLAIM_RULES, Verdict
 from extraction.transcript import build_transcript
 
-TIMEOUT_S = 2.0
+TIMEOUT_S = 1.5
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def outcome_of(shared, monkeypatch):
         slices, outside = make_slices(count, seed)
         with FaultModel(seed, rates, hang_s=1.5 * TIMEOUT_S) as model:
             settings = settings_for(model.base_url, TIMEOUT_S)
-            ran = run(slices, outside, model, settings, in_flight=64)
+            ran = run(slices, outside, model, settings, in_flight=48)
         return reckon(slices, ran.outcomes, ran.report, settings)
 
     return go

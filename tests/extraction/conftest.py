@@ -129,7 +129,7 @@ def claim_json(**fields: Any) -> dict[str, Any]:
     } | fields
 
 
-def answer_json(*claims: dict[str, Any], digest: str = "The user asked about an order.", sources: Any = (1,)) -> Any:
+def answer_json(*claims: dict[str, Any], digest: str = "The user asked.", sources: Any = (1,)) -> Any:
     return {"claims": list(claims), "digest": {"text": digest, "sources": list(sources)}}
 
 

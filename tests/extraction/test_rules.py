@@ -68,6 +68,20 @@ CLAIM_CASES = [
     ("quote_not_verbatim", {}, {"quote": "order A-100"}),
     ("quote_not_verbatim", {"sources": [1, 2]}, {"quote": 'our spa! {"id":"A-1001"}', "sources": [2]}),
     ("quote_not_verbatim", {}, {"quote": "user: Hi, my order"}),
+    ("quote_not_verbatim", {"quote": "lamps yesterday"}, {"quote": "12"}),
+    ("quote_not_verbatim", {}, {"quote": "x" * 1001}),
+    ("quote_proves_nothing", {"quote": "late"}, {"quote": "is"}),
+    ("quote_proves_nothing", {"quote": "yes", "sources": [1, 2]}, {"quote": "Yes."}),
+    (
+        "negation_mismatch",
+        {"text": "The user prefers e-mail.", "quote": "I prefer e-mail"},
+        {"text": "The user does not prefer e-mail.", "quote": "I prefer e-mail"},
+    ),
+    (
+        "negation_mismatch",
+        {"text": "The user does not want tea but likes coffee.", "quote": "I like coffee, I don't want tea"},
+        {"text": "The user wants tea.", "quote": "I don't want tea"},
+    ),
     ("unknown_key", {"key": "other.lamp_color"}, {"key": "lamp.color"}),
     ("unknown_key", {"key": "name"}, {"key": "other."}),
     ("unknown_key", {"key": "other.a.b"}, {"key": "other.Größe"}),
@@ -79,6 +93,16 @@ CLAIM_CASES = [
     ("about_not_in_source", {"about": "Anna", "sources": [4]}, {"about": "Anna", "sources": [5]}),
     ("about_not_in_source", {"about": "User"}, {"about": ""}),
     ("about_not_in_source", {"about": "A-1001"}, {"about": "A-100"}),
+    (
+        "said_of_another",
+        {"text": "The user's niece dislikes tea.", "quote": "My niece dislikes tea", "sources": [5]},
+        {"text": "The user dislikes tea.", "quote": "dislikes tea", "sources": [5]},
+    ),
+    (
+        "said_of_another",
+        {"text": "The user's sister Anna loves tea.", "quote": "I love tea", "sources": [4]},
+        {"text": "The user loves tea.", "quote": "I love tea", "sources": [4]},
+    ),
     ("called_verified", {"text": "The user says it is late."}, {"text": "It was verified that it is late."}),
     (
         "called_verified",
@@ -86,6 +110,8 @@ CLAIM_CASES = [
         {"text": "It is confirmed by the system."},
     ),
     ("called_verified", {"text": "Verified late.", "sources": [3]}, {"text": "Verified late.", "sources": [1, 4]}),
+    ("unrelated_text", {"text": "It arrived lately."}, {"text": "The user plays chess."}),
+    ("invented_name", {"text": "The order of ANNA is late.", "sources": [1, 4]}, {"text": "It is late, says Greta."}),
     ("invented_value", {"text": "Order a-1001."}, {"text": "Order A-1002."}),
     ("invented_value", {"text": "They paid $12.50."}, {"text": "They paid $125.0."}),
     ("invented_value", {"text": "They paid $12.50."}, {"text": "They paid EUR 12.50."}),
@@ -97,6 +123,8 @@ CLAIM_CASES = [
     ("invented_value", {"text": "By 2026-03-20.", "sources": [5]}, {"text": "By 2026-03-20.", "sources": [1]}),
     ("invented_value", {"condition": "if A-1001 comes"}, {"condition": "if B-2040 comes"}),
     ("invented_value", {"text": "It is late."}, {"text": "It is late, call 555-0123."}),
+    ("invented_value", {"key": "other.paid_for_3"}, {"key": "other.paid_500"}),
+    ("invented_value", {"text": "Zw\u00f6lf is no \u0663."}, {"text": "It was \u0664 lamps."}),
     ("malformed_when", {"when": "2026-03-13"}, {"when": "yesterday"}),
     ("malformed_when", {"when": "2026-03-13/2026-03-14"}, {"when": "2026-03-14/2026-03-13"}),
     ("malformed_when", {"when": None}, {"when": ""}),
@@ -120,8 +148,9 @@ def test_every_rule_has_a_case():
     assert {rule for rule, _, _ in CLAIM_CASES} == set(CLAIM_RULES)
     assert set(ANSWER_RULES) == {
         "digest_missing", "unknown_digest_source", "invented_digest_value", "dropped_entity", "secret_in_digest",
+        "too_many_claims", "planted_in_digest", "withheld_in_digest", "invented_digest_name",
     }  # fmt: skip
-    assert set(DROP_RULES) == {"secret_disclosed", "preference_without_user", "withheld_source"}
+    assert set(DROP_RULES) == {"secret_disclosed", "preference_without_user", "withheld_source", "planted_policy"}
 
 
 def answer(*claims, digest="The order A-1001 for 12.50 USD is late; p@x.org.", sources=(1, 5)):

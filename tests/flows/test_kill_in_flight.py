@@ -1,4 +1,4 @@
-"""kill -9 with 256 calls at the model: no slice is lost, none is stored twice, and it is told how many were asked again.
+"""kill -9 with 256 calls at the model: no slice is lost, none is stored twice; how many were asked again is printed.
 
 STRANDLINE_KILLS says how often the process is killed, over the whole file of dialogues; without it, three times over
 the first part of it.

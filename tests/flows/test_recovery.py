@@ -34,6 +34,24 @@ def test_only_tombstones_without_an_older_row_go(tmp_path):
     assert rows(tmp_path) == [("b", 4, 0), ("b", 5, 1), ("c", 5, 0)]
 
 
+def test_snapshots_of_epochs_that_a_crash_left_open_go(tmp_path):
+    """Else they would pass for those of the next execution, which begins that epoch anew."""
+    prepare(tmp_path)
+    with sqlite3.connect(next(tmp_path.glob("part-*.sqlite3"))) as connection:
+        connection.executemany(
+            "INSERT INTO exs (ex_num, worker_count, resume_epoch) VALUES (?, 1, ?)", [(0, 1), (1, 5)]
+        )
+        connection.execute("INSERT INTO fronts (ex_num, worker_index, worker_frontier) VALUES (0, 0, 5)")
+    insert(tmp_path, ("a", 4, b"state"), ("a", 5, b"left over"), ("b", 3, b"state"), ("b", 6, None))
+    prepare(tmp_path)
+    assert rows(tmp_path) == [("a", 4, 0), ("b", 3, 0)]
+    with sqlite3.connect(next(tmp_path.glob("part-*.sqlite3"))) as connection:
+        connection.execute("INSERT INTO fronts (ex_num, worker_index, worker_frontier) VALUES (1, 0, 7)")
+    insert(tmp_path, ("a", 6, b"state"), ("b", 7, None))
+    prepare(tmp_path)
+    assert rows(tmp_path) == [("a", 4, 0), ("a", 6, 0), ("b", 3, 0)]
+
+
 def test_what_is_no_recovery_store_is_told_with_the_remedy(tmp_path):
     (tmp_path / "part-0.sqlite3").write_text("this is a text")
     with pytest.raises(RecoveryStoreBroken, match=r"run\.recovery_dir"):
