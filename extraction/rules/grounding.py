@@ -11,14 +11,20 @@ from typing import Final
 
 from extraction.dates import MONTHS, WEEKDAYS
 from extraction.evidence import Case, LineEvidence
-from extraction.folding import canonical, normalise
+from extraction.folding import canonical
 from extraction.roots import roots
 from schemas.extraction import ExtractedClaim, Extraction
 
-_NAME: Final = re.compile(r"(?<![.!?;:\"'“„»] )(?<=[^\W\d_] |[,(/&] )[A-ZÀ-ÞŠŽ](?![\w'’-]*\d)[\w'’-]{2,}|\b[A-Z]{4,}\b")
-"""A word with a capital that begins no sentence, or four capitals and more: in English a name, or a code."""
+_ANSWER_WORDS: Final = 5
+"""An answer of more words than these says itself what it is about."""
+
+_NAME: Final = re.compile(r"(?<![\w'’-])[A-ZÀ-ÞŠŽ](?![\w'’-]*\d)[\w'’-]{2,}")
+_CODE_CHARS: Final = 4
+"""A word with a capital that begins no sentence is a name in English; so many capitals are a name or a code."""
+_BEFORE_A_SENTENCE: Final = (*".!?;:\"'“„»«", "")
+_TITLES: Final = ("Dr.", "Mr.", "Mrs.", "Ms.", "St.", "Prof.")
 _ALL_NOUNS: Final = re.compile(r"\b(?:der|die|das|ist|und|hat|nutzer|nutzerin|möchte|will|wird)\b")
-_CALENDAR: Final = frozenset(normalise(name)[:3] for name in (*MONTHS, *WEEKDAYS))
+_CALENDAR: Final = frozenset((*MONTHS, *WEEKDAYS, *(name[:3] for name in (*MONTHS, *WEEKDAYS)), "sept"))
 
 
 def unrelated_text(claim: ExtractedClaim, case: Case) -> Iterator[str]:
@@ -32,11 +38,14 @@ def unrelated_text(claim: ExtractedClaim, case: Case) -> Iterator[str]:
 
 
 def questions_answered(lines: Iterable[LineEvidence], case: Case) -> list[LineEvidence]:
-    """Return the questions of somebody else that stand right before `lines`: "Yes, please" says what was asked."""
+    """Return the questions right before those `lines` that briefly answer them: "Yes, please" says what was asked."""
     found = []
     for line in lines:
         asked = case.lines[line.line.ordinal - 2] if line.line.ordinal > 1 else None
-        if asked is not None and "?" in asked.line.text and asked.line.event.author != line.line.event.author:
+        said = line.line.text
+        if asked is None or "?" not in asked.line.text or "?" in said or len(said.split()) > _ANSWER_WORDS:
+            continue
+        if asked.line.event.author != line.line.event.author:
             found.append(asked)
     return found
 
@@ -54,16 +63,29 @@ def invented_digest_name(answer: Extraction, case: Case) -> Iterator[str]:
 
 
 def _unproven_names(text: str, lines: list[LineEvidence]) -> Iterator[str]:
-    """Yield the names that no line says. German writes every noun as if it were a name, so it is not asked there."""
-    if not lines or text.islower():
+    """Yield the names that no line says."""
+    if not lines:
         return
-    all_nouns = _ALL_NOUNS.search(text.lower()) is not None
-    for found in _NAME.finditer(canonical(text)):
-        name = found[0]
-        said = roots(name)
-        if (all_nouns and not name.isupper()) or not said or name[:3].lower() in _CALENDAR:
+    for name in _names(canonical(text)):
+        if (said := roots(name)) and not any(said <= line.roots for line in lines):
+            yield name
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield the names in `text`. German writes every noun as if it were one, so only what is all capitals counts."""
+    all_nouns = None
+    for found in _NAME.finditer(text):
+        name, before = found[0], text[: found.start()].rstrip()
+        if name.isupper() and len(name) >= _CODE_CHARS:
+            yield name
             continue
-        if not any(said <= line.roots for line in lines):
+        if name.lower().rstrip("s") in _CALENDAR or (
+            before[-1:] in _BEFORE_A_SENTENCE and not before.endswith(_TITLES)
+        ):
+            continue
+        if all_nouns is None:
+            all_nouns = _ALL_NOUNS.search(text.lower()) is not None
+        if not all_nouns:
             yield name
 
 
