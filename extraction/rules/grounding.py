@@ -23,7 +23,8 @@ _CODE_CHARS: Final = 4
 """A word with a capital that begins no sentence is a name in English; so many capitals are a name or a code."""
 _BEFORE_A_SENTENCE: Final = (*".!?;:\"'“„»«", "")
 _TITLES: Final = ("Dr.", "Mr.", "Mrs.", "Ms.", "St.", "Prof.")
-_ALL_NOUNS: Final = re.compile(r"\b(?:der|die|das|ist|und|hat|nutzer|nutzerin|möchte|will|wird)\b")
+_ALL_NOUNS: Final = re.compile(r"(?<!\w)(?:das|der|ein|eine[mnr]?|ist|möchte|nutzer(?:in)?|und|wird|zum|zur)(?!\w)")
+_ENGLISH: Final = re.compile(r"(?<!\w)(?:the|user|is|of|for)(?!\w)")
 _CALENDAR: Final = frozenset((*MONTHS, *WEEKDAYS, *(name[:3] for name in (*MONTHS, *WEEKDAYS)), "sept"))
 
 
@@ -84,7 +85,8 @@ def _names(text: str) -> Iterator[str]:
         ):
             continue
         if all_nouns is None:
-            all_nouns = _ALL_NOUNS.search(text.lower()) is not None
+            lower = text.lower()
+            all_nouns = _ALL_NOUNS.search(lower) is not None and not _ENGLISH.search(lower)
         if not all_nouns:
             yield name
 

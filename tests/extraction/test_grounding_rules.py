@@ -57,6 +57,7 @@ def test_a_text_in_other_words_of_the_same_roots_is_related(line, text):
     [
         ("The user wants a taxi for Greta.", True),
         ("The user wants a taxi to the station; the booking code is JGXDBE.", True),
+        ("The user will die for a taxi to the station with Dr. Okafor.", True),
         ("Anna wants a taxi to the Station.", False),
         ("The user (Tom) wants a taxi.", False),
         ("The user wants a taxi on Tuesday.", False),

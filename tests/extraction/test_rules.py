@@ -2,6 +2,7 @@
 
 import json
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -151,6 +152,12 @@ def test_every_rule_has_a_case():
         "too_many_claims", "planted_in_digest", "withheld_in_digest", "invented_digest_name",
     }  # fmt: skip
     assert set(DROP_RULES) == {"secret_disclosed", "preference_without_user", "withheld_source", "planted_policy"}
+
+
+def test_every_rule_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
+    for rule in (*CLAIM_RULES, *ANSWER_RULES, *DROP_RULES):
+        assert f"| `{rule}` |" in page
 
 
 def answer(*claims, digest="The order A-1001 for 12.50 USD is late; p@x.org.", sources=(1, 5)):
