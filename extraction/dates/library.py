@@ -40,6 +40,6 @@ def weekday_meant(name: str, language: str) -> str:
 def _ask(expression: str, day: date, language: str, parser: str) -> date | None:
     from dateparser.date import DateDataParser  # noqa: PLC0415 - a twentieth of a second, see above
 
-    settings = {"RELATIVE_BASE": datetime.combine(day, time(12)), "PARSERS": [parser]}  # noqa: DTZ - a user's own day
+    settings = {"RELATIVE_BASE": datetime.combine(day, time(12)), "PARSERS": [parser]}  # noqa: DTZ001 - a user's own day
     found = DateDataParser(languages=[language], settings=settings).get_date_data(expression).date_obj
     return found.date() if found else None
