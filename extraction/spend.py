@@ -52,7 +52,7 @@ class DailySpend:
             now: The time in UTC.
 
         Raises:
-            ModelConfigurationError: The file is there and cannot be read.
+            ModelConfigurationError: The file is there and cannot be read, or it cannot be written.
         """
         self._limit_usd = limit_usd
         self._waits = waits
@@ -61,6 +61,14 @@ class DailySpend:
         self._now = now
         self._paused = False
         self._row = _read(file) or _Row(now().date(), 0.0)
+        try:
+            self._keep()
+        except OSError as exc:
+            message = (
+                f"what the model costs today cannot be kept in {file}: {exc.strerror}. Remedy: let this process write "
+                "there, or name another run.recovery_dir."
+            )
+            raise ModelConfigurationError(message) from exc
         signals.budget_spent_usd(self._row.spent_usd)
         self.is_spent()
 
@@ -82,12 +90,19 @@ class DailySpend:
         """
         self.is_spent()  # begins a new day
         self._row.spent_usd += usd
-        if self._file is not None:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            beside = self._file.with_name(f"{self._file.name}.new")
-            beside.write_bytes(msgspec.json.encode(self._row))
-            os.replace(beside, self._file)
+        self._keep()
         self._signals.budget_spent_usd(self._row.spent_usd)
+
+    def _keep(self) -> None:
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        beside = self._file.with_name(f"{self._file.name}.new")
+        with beside.open("wb") as file:
+            file.write(msgspec.json.encode(self._row))
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut could leave an empty file in place of a whole one
+        os.replace(beside, self._file)
 
     async def wait(self) -> None:
         """Return when there is budget again: tomorrow.

@@ -10,14 +10,16 @@ Bytewax keeps a row for ever for every key that was ever discarded, and resuming
 seen.
 """
 
+import fcntl
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from bytewax.recovery import init_db_dir
 
 _TIMEOUT_S = 5.0
+_LOCK = "lock"
 
 _DELETE_TOMBSTONES = """
 DELETE FROM snaps WHERE ser_change IS NULL AND NOT EXISTS (
@@ -28,13 +30,43 @@ DELETE FROM snaps WHERE ser_change IS NULL AND NOT EXISTS (
 
 
 class RecoveryStoreBroken(RuntimeError):
-    """The recovery folder holds something that is no recovery store."""
+    """The recovery folder holds something that is no recovery store, or is another process's at the moment."""
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep `folder` for this process while the block runs; it is made when missing.
+
+    Two on one folder would each remove snapshots of the other. The lock goes with the process, however that ends.
+
+    :raises RecoveryStoreBroken: Another process holds it, or it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / _LOCK).open("ab")
+    except OSError as exc:
+        raise _unusable(folder, exc) from exc
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as exc:
+            msg = f"the recovery store {folder} is in use by another process: stop it, or name another run.recovery_dir"
+            raise RecoveryStoreBroken(msg) from exc
+        except OSError as exc:
+            raise _unusable(folder, exc) from exc
+        yield
+
+
+def _unusable(folder: Path, reason: Exception) -> RecoveryStoreBroken:
+    return RecoveryStoreBroken(
+        f"the recovery store {folder} cannot be used: {reason}; name another with run.recovery_dir or remove it"
+    )
 
 
 def prepare(folder: Path) -> Path:
     """Return `folder`, ready for a dataflow to resume from: made when missing, leftovers and tombstones removed.
 
-    Must not be called while a dataflow runs on it.
+    Must not be called while a dataflow runs on it: see `held`.
 
     :raises RecoveryStoreBroken: A file in it is no recovery store, or cannot be written.
     """
@@ -47,8 +79,7 @@ def prepare(folder: Path) -> Path:
         for part in parts:
             _clean(part, resume_epoch)
     except (OSError, sqlite3.Error) as exc:
-        msg = f"the recovery store {folder} cannot be used: {exc}; name another with run.recovery_dir or remove it"
-        raise RecoveryStoreBroken(msg) from exc
+        raise _unusable(folder, exc) from exc
     return folder
 
 

@@ -79,7 +79,7 @@ def remembering(
         heartbeat.beat()
 
     unwritten = Unwritten()
-    call = SliceCall(extractor, _StoredRecord(store), settings.extraction.context_lines, metrics, unwritten)
+    call = SliceCall(extractor, _StoredRecord(store), settings.extraction.context_lines, metrics, unwritten, stop=stop)
     runner: AsyncRunner[SliceOrForget, Extracted | Control] = AsyncRunner(
         call, settings.model.max_in_flight, stop, on_wait=metrics.backpressure.inc, on_change=changed
     )
@@ -87,7 +87,7 @@ def remembering(
     stack.callback(lambda: runner.run(extractor.aclose()))
     return Remembering(
         extraction=AsyncMap(runner, encode=pack, decode=unpack, serial_key=_session_key),
-        sink=RememberSink(store.bank, metrics, census, heartbeat.beat, unwritten),
+        sink=RememberSink(store.bank, metrics, census, heartbeat.beat, unwritten=unwritten, stop=stop),
         ping=store.ping,
         has_room=runner.has_room,
         forgotten_until=partial(_forgotten_until, store),

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -23,7 +23,7 @@ from bytewax.errors import BytewaxRuntimeError
 from bytewax.recovery import RecoveryConfig
 from bytewax.run import cli_main
 
-from flows.recovery import prepare
+from flows.recovery import held, prepare
 
 log = structlog.get_logger(__name__)
 
@@ -64,11 +64,16 @@ def stopped_by_signals(stop: threading.Event) -> Iterator[None]:
 def run(flow: Dataflow, *, recovery: Path | None, snapshot_interval_s: float) -> None:
     """Run `flow` in this process until its sources end.
 
+    :raises RecoveryStoreBroken: `recovery` is no recovery store, or another process's.
     :raises Exception: Whatever a step raised, as it was raised: Bytewax wraps it, and this takes the wrapping off.
     """
-    config = None if recovery is None else RecoveryConfig(prepare(recovery))
-    interval = timedelta(seconds=snapshot_interval_s) if config else None
-    with _native_stderr_aside() as aside, _relaxed_collector():
+    with (
+        nullcontext() if recovery is None else held(recovery),
+        _native_stderr_aside() as aside,
+        _relaxed_collector(),
+    ):
+        config = None if recovery is None else RecoveryConfig(prepare(recovery))
+        interval = timedelta(seconds=snapshot_interval_s) if config else None
         try:
             cli_main(flow, workers_per_process=1, epoch_interval=interval, recovery_config=config)
         except Exception as exc:

@@ -6,10 +6,11 @@ A forget travels the same way as the slices, so that it stays behind what was cu
 """
 
 import asyncio
+import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 import structlog
@@ -31,6 +32,8 @@ _READ_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Waits between tries to read the bank while the store is away: as long as for writes, for every slice asks."""
 
 _WARN_EVERY_S = 60.0
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -108,11 +111,15 @@ class SliceCall:
         context_lines: int,
         metrics: Metrics,
         unwritten: Unwritten | None = None,
+        *,
+        stop: threading.Event | None = None,
     ) -> None:
         """Show at most `context_lines` claims of the record to the model.
 
-        Whoever writes the outcomes tells `unwritten` so; without it they count as on their way for ever.
+        Whoever writes the outcomes tells `unwritten` so; without it they count as on their way for ever. Once `stop` is
+        set nobody waits for a store that is away.
         """
+        self._stop = stop or threading.Event()
         self._extractor = extractor
         self._record = record
         self._context_lines = context_lines
@@ -135,9 +142,10 @@ class SliceCall:
         context = await self._context(item) if item.seq and self._context_lines else ()
         outcome = await self._extractor.extract(item, context)
         self._unwritten.extracted(outcome)
-        where = (item.scope, item.session_id)
-        self._recent[where] = (*self._recent.pop(where, ()), *outcome.claims)[-self._context_lines :]
-        _bound(self._recent)
+        if self._context_lines:
+            where = (item.scope, item.session_id)
+            self._recent[where] = (*self._recent.pop(where, ()), *outcome.claims)[-self._context_lines :]
+            _bound(self._recent)
         count_outcome(outcome, self._metrics)
         if outcome.status is ExtractionOutcome.TO_RETRY:
             self._warn(outcome)
@@ -154,7 +162,7 @@ class SliceCall:
         if self._unwritten.holds(piece.scope, piece.session_id):
             return False
         stored = await asyncio.to_thread(
-            repeated, lambda: self._record.fingerprint_of(piece.scope, episode_id(piece)), _READ_WAITS_S
+            self._repeated, lambda: self._record.fingerprint_of(piece.scope, episode_id(piece))
         )
         return bool(stored) and stored == self._extractor.fingerprint(piece)
 
@@ -170,7 +178,10 @@ class SliceCall:
             recent = self._record.allowed(scope, self._recent.get((scope, session_id), ()))
             return list({claim.id: claim for claim in (*stored, *recent)}.values())
 
-        return repeated(read, _READ_WAITS_S)
+        return self._repeated(read)
+
+    def _repeated(self, read: Callable[[], T]) -> T:
+        return repeated(read, _READ_WAITS_S, stop=self._stop)
 
 
 def _bound(kept: OrderedDict[tuple[Scope, str], Any]) -> None:

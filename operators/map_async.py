@@ -55,7 +55,10 @@ _WAIT_S = 0.05
 
 
 class AsyncRunner(Generic[X, Y]):
-    """One asyncio loop on a thread of its own, and the budget of calls under way in this process."""
+    """One asyncio loop on a thread of its own, and the budget of calls under way in this process.
+
+    `failure` is what the first call that failed raised.
+    """
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class AsyncRunner(Generic[X, Y]):
         :arg on_change: Told how many items are under way, on the loop's thread.
         """
         self.stop = stop
+        self.failure: BaseException | None = None
         self._call = call
         self._limit = limit
         self._on_wait = on_wait
@@ -118,9 +122,9 @@ class AsyncRunner(Generic[X, Y]):
         return future
 
     def wait(self, future: "Future[Y]") -> bool:
-        """Wait until `future` is done; False when `stop` was set before."""
+        """Wait until `future` is done; False when `stop` was set before, or another call failed."""
         with self._changed:
-            while not future.done() and not self.stop.is_set():
+            while not future.done() and not self.stop.is_set() and self.failure is None:
                 self._wait_for_change()
         return future.done()
 
@@ -164,6 +168,8 @@ class AsyncRunner(Generic[X, Y]):
 
     def _finished(self, future: "Future[Y]") -> None:
         with self._changed:
+            if not future.cancelled():
+                self.failure = self.failure or future.exception()
             self._unfinished -= 1
             self._changed.notify_all()
 
@@ -255,7 +261,12 @@ class _AsyncLogic(StatefulBatchLogic[tuple[str, X], tuple[str, Y], bytes]):
         self._entries.setdefault(key, deque()).append(_Entry(key, item, packed, future))
 
     def _collect(self) -> list[tuple[str, Y]]:
-        """Return the finished results at the head of each key's queue."""
+        """Return the finished results at the head of each key's queue.
+
+        A call that failed is told at once, though an earlier one of its key may still be under way for hours.
+        """
+        if self._config.runner.failure is not None:
+            raise self._config.runner.failure
         out: list[tuple[str, Y]] = []
         for key, queue in list(self._entries.items()):
             while queue and queue[0].future is not None and queue[0].future.done():

@@ -1,5 +1,6 @@
 """Extractions and forgets, in order per scope, into the bank. A batch returns only when all of it is durable."""
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
@@ -49,37 +50,29 @@ class RememberSink(DynamicSink[tuple[str, Extracted | Control]]):
         metrics: Metrics,
         census: Census,
         beat: Callable[[], None] = lambda: None,
+        *,
         unwritten: Unwritten | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
         """Keep `census` up to date, and beat the heart through `beat` while the store is awaited.
 
-        `unwritten` is told of what is durable.
+        `unwritten` is told of what is durable. Once `stop` is set nobody waits for a store that is away.
         """
-        self._bank_of = bank_of
-        self._metrics = metrics
-        self._census = census
-        self._beat = beat
-        self._unwritten = unwritten or Unwritten()
+        self.bank_of = bank_of
+        self.metrics = metrics
+        self.census = census
+        self.beat = beat
+        self.unwritten = unwritten or Unwritten()
+        self.stop = stop or threading.Event()
 
     def build(self, step_id: str, worker_index: int, worker_count: int) -> "_RememberPartition":
         """Return this worker's writer."""
-        return _RememberPartition(self._bank_of, self._metrics, self._census, self._beat, self._unwritten)
+        return _RememberPartition(self)
 
 
 class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]):
-    def __init__(
-        self,
-        bank_of: Callable[[Scope], WritableBank],
-        metrics: Metrics,
-        census: Census,
-        beat: Callable[[], None],
-        unwritten: Unwritten,
-    ) -> None:
-        self._bank_of = bank_of
-        self._metrics = metrics
-        self._census = census
-        self._beat = beat
-        self._unwritten = unwritten
+    def __init__(self, sink: RememberSink) -> None:
+        self._sink = sink
 
     def write_batch(self, items: list[tuple[str, Extracted | Control]]) -> None:
         by_scope: dict[str, list[Extracted | Control]] = {}
@@ -99,28 +92,28 @@ class _RememberPartition(StatelessSinkPartition[tuple[str, Extracted | Control]]
     def _apply(self, outcomes: list[Outcome]) -> None:
         if not outcomes:
             return
-        bank = self._bank_of(outcomes[0].scope)
+        bank = self._sink.bank_of(outcomes[0].scope)
         report = self._retried(lambda: bank.apply(outcomes))
-        self._unwritten.written(outcomes)
+        self._sink.unwritten.written(outcomes)
         self._count(bank.scope, report)
         now_s = time.time()
         for outcome in outcomes:
             if outcome.claims:
-                self._metrics.ingest_delay.observe(max(0.0, now_s - outcome.last_ts_ms / 1000))
+                self._sink.metrics.ingest_delay.observe(max(0.0, now_s - outcome.last_ts_ms / 1000))
 
     def _forget(self, control: Control) -> None:
-        bank = self._bank_of(control.scope)
+        bank = self._sink.bank_of(control.scope)
         now_ms = time.time_ns() // 1_000_000
         receipt = self._retried(lambda: bank.forget(now_ms, control.session_id or None, control.ts_ms))
-        self._metrics.written.labels("forget").inc(receipt.claims)
+        self._sink.metrics.written.labels("forget").inc(receipt.claims)
         self._count(bank.scope, self._retried(lambda: bank.apply([])))
 
     def _count(self, scope: Scope, report: WriteReport) -> None:
-        self._census.note(scope, report.statuses, report.active)
+        self._sink.census.note(scope, report.statuses, report.active)
         for action, number in report.actions.items():
-            self._metrics.written.labels(action).inc(number)
+            self._sink.metrics.written.labels(action).inc(number)
         if report.refused:
-            self._metrics.dropped.labels("forgotten").inc(report.refused)
+            self._sink.metrics.dropped.labels("forgotten").inc(report.refused)
 
     def _retried(self, work: Callable[[], T]) -> T:
-        return repeated(work, _RETRY_WAITS_S, self._beat)
+        return repeated(work, _RETRY_WAITS_S, self._sink.beat, self._sink.stop)

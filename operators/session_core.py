@@ -328,7 +328,7 @@ def _in_timezone(session: SessionState, ordered: list[Event]) -> list[Event]:
         return ordered
     out = []
     for event in ordered:
-        if event.timezone:
-            session.timezone = event.timezone
+        if event.timezone and event.ts_ms >= session.timezone_ts_ms:
+            session.timezone, session.timezone_ts_ms = event.timezone, event.ts_ms
         out.append(event if event.timezone else msgspec.structs.replace(event, timezone=session.timezone))
     return out

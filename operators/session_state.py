@@ -23,7 +23,7 @@ class SessionState(msgspec.Struct, array_like=True):
     `active_stream_ms` and `active_quiet_ms` say when the last event came, by the partition's stream time and by its
     quiet time, `pending_since_ms` the stream time at which the oldest pending event came. An age checkpoint that had
     to wait is tried again at `retry_age_ms`. Events up to `erased_ts_ms` were forgotten on request.
-    `timezone` is the one that the last event to name one named: it holds for those after it.
+    `timezone` is the one that the newest event to name one named, at `timezone_ts_ms`: it holds for those after it.
     """
 
     partition: int
@@ -41,6 +41,7 @@ class SessionState(msgspec.Struct, array_like=True):
     erased_ts_ms: int = -1
     has_user_text: bool = False
     timezone: str = ""
+    timezone_ts_ms: int = -1
 
     def unpack_ids(self) -> None:
         """Make a tombstone's ids ready for new events; they count as old as the watermark."""

@@ -134,3 +134,10 @@ def test_extract_counts_an_answer_whose_usage_the_provider_does_not_tell(
     first, second = asyncio.run(go())
     assert first.attempts[0].cost_usd == 0.0
     assert second.status == ExtractionOutcome.TO_RETRY
+
+
+def test_a_spend_that_cannot_be_kept_is_told_before_the_first_call(tmp_path):
+    """Else each start would pay for one answer, end, and count nothing."""
+    (tmp_path / "model-spend.json.new").mkdir()
+    with pytest.raises(ModelConfigurationError, match=r"cannot be kept in .*model-spend\.json.*run\.recovery_dir"):
+        DailySpend(1.0, waits=True, file=tmp_path / "model-spend.json")

@@ -2,7 +2,7 @@ import sqlite3
 
 import pytest
 
-from flows.recovery import RecoveryStoreBroken, prepare
+from flows.recovery import RecoveryStoreBroken, held, prepare
 
 
 def rows(folder):
@@ -50,6 +50,13 @@ def test_snapshots_of_epochs_that_a_crash_left_open_go(tmp_path):
     insert(tmp_path, ("a", 6, b"state"), ("b", 7, None))
     prepare(tmp_path)
     assert rows(tmp_path) == [("a", 4, 0), ("a", 6, 0), ("b", 3, 0)]
+
+
+def test_a_store_in_use_is_not_cleaned_under_the_one_that_uses_it(tmp_path):
+    with held(tmp_path), pytest.raises(RecoveryStoreBroken, match="in use by another process"), held(tmp_path):
+        pass
+    with held(tmp_path):
+        prepare(tmp_path)
 
 
 def test_what_is_no_recovery_store_is_told_with_the_remedy(tmp_path):

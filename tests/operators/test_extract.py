@@ -1,6 +1,9 @@
 """What surrounds a model call: the context a slice is given, what is counted, how a forget passes."""
 
 import asyncio
+import threading
+
+import pytest
 
 from extraction.ids import episode_id
 from memory.errors import StoreUnavailable
@@ -164,6 +167,26 @@ def test_a_store_that_is_away_for_a_moment_is_asked_again(monkeypatch):
     recorder = Recorder()
     run(SliceCall(recorder, Away(), 20, Metrics()), piece(1))
     assert recorder.contexts == [["old"]]
+
+
+def test_without_a_record_shown_no_claim_is_kept_at_hand():
+    call = SliceCall(Recorder(), Record(), 0, Metrics())
+    run(call, *(piece(n) for n in range(4)))
+    assert not call._recent
+
+
+def test_nobody_waits_for_a_store_once_the_process_was_asked_to_stop():
+    class Away(Record):
+        def fingerprint_of(self, scope, episode_id):
+            self.asked.append(episode_id)
+            msg = "away"
+            raise StoreUnavailable(msg)
+
+    record, stop = Away(), threading.Event()
+    stop.set()
+    with pytest.raises(StoreUnavailable):
+        run(SliceCall(Recorder(), record, 20, Metrics(), stop=stop), piece(0))
+    assert len(record.asked) == 2
 
 
 def test_a_slice_that_the_bank_holds_unchanged_costs_no_call_and_is_counted_as_skipped():

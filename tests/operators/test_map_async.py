@@ -13,6 +13,7 @@ from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.recovery import RecoveryConfig, init_db_dir
 from bytewax.testing import TestingSink, TestingSource, cluster_main, run_main
 
+from flows.run import root_cause
 from operators.map_async import AsyncMap, AsyncRunner, map_async
 
 encode = msgspec.msgpack.encode
@@ -244,3 +245,17 @@ def test_results_that_wait_for_an_earlier_one_of_their_key_are_bounded_too():
     assert [value for _, value in out] == list(range(40))
     assert all(finished >= 15 for finished in handed[16:])
     assert source.refused
+
+
+def test_a_call_that_fails_behind_a_slow_one_of_its_key_ends_the_dataflow_at_once():
+    """The first call of the key ends only when the runner is closed: whoever waits for it waits for ever."""
+
+    async def call(item):
+        if item[1] == 0:
+            await asyncio.Event().wait()
+        msg = f"call {item[1]} failed"
+        raise ValueError(msg)
+
+    with pytest.raises(BytewaxRuntimeError) as error:
+        mapped([("k", ("slow", 0)), ("k", ("bad", 1))], call)
+    assert "call 1 failed" in repr(root_cause(error.value))

@@ -335,6 +335,15 @@ def test_time_zones_follow_the_events_times_and_not_their_arrival():
         assert [event.timezone for event in core.end()[0].events] == ["", "Asia/Tokyo", "Asia/Tokyo"]
 
 
+def test_a_late_event_does_not_take_the_time_zone_back():
+    core = sessions(checkpoint_events=2, lateness_s=0)
+    feed(core, [said(1, 1_000), said(2, 10_000, timezone="Asia/Tokyo"), said(3, 5_000, timezone="America/New_York")])
+    feed(core, [said(4, 20_000)])
+    zones = {event.id: event.timezone for piece in core.end() for event in piece.events}
+    assert zones.get("e4", "Asia/Tokyo") == "Asia/Tokyo"
+    assert core.state.sessions["s"].timezone == "Asia/Tokyo"
+
+
 def test_snapshot_comes_back_as_it_was():
     core = sessions()
     feed(core, [said(1, 1_000), said(2, 2_000)])
