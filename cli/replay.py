@@ -75,7 +75,10 @@ def replay(
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Put slices that were rejected, or not served, to the model again, oldest first; not those that are stored."""
+    """Put slices that were rejected, or not served, to the model again, oldest first; not those that are stored.
+
+    Stop the ingest into the same store meanwhile: a scope may have only one writer.
+    """
     settings = settings_from(settings_file, debug=debug, store=store, bootstrap=bootstrap).settings
     where = _folder(settings, folder)
     _check(settings, kind, where, dry_run=dry_run)

@@ -16,6 +16,7 @@ from schemas.settings import Settings
 class Budget:
     """What one slice may still use: `until` is a time of the event loop's clock, `retries` counts transport retries.
 
+    `calls` are the requests that were sent for it; a slice may leave without any.
     `probes` of the retries were asked of a provider that was known to be down; they say nothing of this slice, and are
     not held against it.
     """
@@ -23,6 +24,7 @@ class Budget:
     until: float
     retries: int = 0
     probes: int = 0
+    calls: int = 0
 
     @property
     def left_s(self) -> float:

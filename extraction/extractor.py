@@ -92,6 +92,7 @@ class Extractor:
             model=self._settings.model.name,
             prompt_version=PROMPT_VERSION,
             fingerprint=self.fingerprint(piece),
+            asked=False,
         )
 
     async def extract(self, piece: Slice, context: Sequence[Claim] = ()) -> Outcome:
@@ -210,6 +211,7 @@ class Extractor:
             prompt_tokens=prompt_tokens or {},
             error=error,
             fingerprint=mark,
+            asked=progress.budget.calls > 0,
         )
 
     def _claims(self, piece: Slice, extracted: Iterable[ExtractedClaim], case: Case) -> tuple[Claim, ...]:

@@ -87,6 +87,7 @@ async def call(
         is_ill = True  # whether what came says that the provider as a whole does not serve
         granted_s = min(model.timeout_s, budget.left_s)
         try:
+            budget.calls += 1
             async with asyncio.timeout(granted_s):
                 completion = await send()
             if isinstance(completion, ChatCompletion) and completion.choices:

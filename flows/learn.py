@@ -28,19 +28,20 @@ def learn(
     memories: Memories,
     records: Sink[Outcome] | None,
     *,
-    attempts_of: Callable[[Slice], int] = lambda piece: 1,
+    attempts_before: Callable[[Slice], int] = lambda piece: 0,
     on_outcome: Callable[[Outcome], None] | None = None,
 ) -> Stream[DeadLetter]:
     """Extract the slices, remember what came of them, publish it to `records`; return the letters of those that failed.
 
-    `attempts_of` says how often a slice has been put to the model, this time included; `on_outcome` is told of each
-    outcome before it is written anywhere.
+    `attempts_before` says how often a slice was put to the model before; its letter counts this time too, if it was.
+    `on_outcome` is told of each outcome before it is written anywhere.
     """
 
     def failed(pair: tuple[str, Extracted | Control]) -> DeadLetter | None:
         item = pair[1]
         if isinstance(item, Extracted) and item.outcome.status in _FAILED:
-            return dead_letter.from_rejected(item.slice, item.outcome, attempts_of(item.slice))
+            attempts = attempts_before(item.slice) + item.outcome.asked
+            return dead_letter.from_rejected(item.slice, item.outcome, attempts)
         return None
 
     def told(pair: tuple[str, Extracted | Control]) -> tuple[str, Extracted | Control]:

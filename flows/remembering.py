@@ -21,7 +21,7 @@ from operators.map_async import AsyncMap, AsyncRunner
 from operators.metrics import Metrics
 from operators.remember import RememberSink
 from operators.unwritten import Unwritten
-from schemas.claim import Claim
+from schemas.claim import Claim, Episode
 from schemas.controls import Control
 from schemas.scope import Scope
 from schemas.settings import Price, Settings
@@ -31,7 +31,8 @@ from schemas.settings import Price, Settings
 class Remembering:
     """The two steps, how to ask whether the store can be reached, and whether more slices can be taken on.
 
-    `forgotten_until` returns up to when a session was deleted, milliseconds since the epoch; -1 for never.
+    `forgotten_until` returns up to when a session was deleted, milliseconds since the epoch; -1 for never. `lines_of`
+    returns the digest lines of a session that the store holds.
     """
 
     extraction: AsyncMap[SliceOrForget, Extracted | Control]
@@ -39,6 +40,7 @@ class Remembering:
     ping: Callable[[], None]
     has_room: Callable[[], bool]
     forgotten_until: Callable[[Scope, str], int]
+    lines_of: Callable[[Scope, str], list[Episode]]
 
 
 def remembering(
@@ -91,12 +93,17 @@ def remembering(
         ping=store.ping,
         has_room=runner.has_room,
         forgotten_until=partial(_forgotten_until, store),
+        lines_of=partial(_lines_of, store),
     )
 
 
 def _forgotten_until(store: Store, scope: Scope, session_id: str) -> int:
     forgotten = store.ledger.read(scope, (session_id,))
     return max(forgotten.scope_ms, forgotten.sessions.get(session_id, -1))
+
+
+def _lines_of(store: Store, scope: Scope, session_id: str) -> list[Episode]:
+    return [line for line in store.bank(scope).episodes() if line.session_id == session_id]
 
 
 class _StoredRecord:

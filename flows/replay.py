@@ -82,7 +82,7 @@ class ReplayJob:
 
 @dataclass(frozen=True)
 class Steps:
-    """What each step of the flow works with. `remaining` leaves out what was forgotten since."""
+    """What each step of the flow works with. `remaining` leaves out what was forgotten since, or is told already."""
 
     source: Source[tuple[str, Slice]]
     remaining: Callable[[Slice], Slice | None]
@@ -107,7 +107,7 @@ def build(steps: Steps) -> Dataflow:
         steps.extraction,
         steps.memories,
         steps.records,
-        attempts_of=tally.attempts_of,
+        attempts_before=tally.attempts_before,
         on_outcome=tally.note,
     )
     op.output("dead-letters", failed, steps.letters)
@@ -174,7 +174,12 @@ def opened(job: ReplayJob, window: Window) -> Iterator[Replay]:
 
         def remaining(piece: Slice) -> Slice | None:
             until = partial(memories.forgotten_until, piece.scope, piece.session_id)
-            return tally.remaining(piece, repeated(until, _READ_WAITS_S, heartbeat.beat))
+            lines = partial(memories.lines_of, piece.scope, piece.session_id)
+            return tally.remaining(
+                piece,
+                repeated(until, _READ_WAITS_S, heartbeat.beat),
+                repeated(lines, _READ_WAITS_S, heartbeat.beat),
+            )
 
         def slices() -> Iterator[Slice]:
             for piece in window.slices:

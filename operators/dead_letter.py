@@ -4,9 +4,11 @@ From Kafka they go to Kafka, a topic for each kind; from files they go to a fold
 """
 
 import base64
+import os
 import threading
 from enum import StrEnum
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 from bytewax.outputs import DynamicSink, StatelessSinkPartition
@@ -130,7 +132,7 @@ class LettersUnwritable(OSError):
 
 
 class FolderSink(DynamicSink[DeadLetter]):
-    """Appends each letter to `<kind>.jsonl` in a folder, which is made when the first letter comes."""
+    """Appends each letter to `<kind>.jsonl` in a folder, which is made when the first letter comes, with mode 0700."""
 
     def __init__(self, folder: str, metrics: Metrics) -> None:
         """Write under `folder`."""
@@ -152,10 +154,12 @@ class _FolderPartition(StatelessSinkPartition[DeadLetter]):
     def write_batch(self, items: list[DeadLetter]) -> None:
         try:
             with self._lock:
-                self._folder.mkdir(parents=True, exist_ok=True)
+                # Letters hold what users said, so a folder made here is its owner's only.
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 for kind in {item.kind for item in items}:
-                    with (self._folder / f"{kind}.jsonl").open("ab") as file:
-                        file.writelines(_line(item) + b"\n" for item in items if item.kind == kind)
+                    lines = [_line(item) + b"\n" for item in items if item.kind == kind]
+                    with (self._folder / f"{kind}.jsonl").open("a+b") as file:
+                        file.write(_end_of_torn_line(file) + b"".join(lines))
         except OSError as exc:
             msg = (
                 f"what is set aside cannot be kept in {self._folder}: {exc.strerror}; name another run.dead_letter_dir"
@@ -163,6 +167,14 @@ class _FolderPartition(StatelessSinkPartition[DeadLetter]):
             raise LettersUnwritable(msg) from exc
         for item in items:
             self._metrics.dead_letters.labels(f"{item.kind}.jsonl", item.reason).inc()
+
+
+def _end_of_torn_line(file: BinaryIO) -> bytes:
+    """Return a newline when a kill, or a full disk, left the last line unfinished: it must not swallow the next."""
+    if file.seek(0, os.SEEK_END) == 0:
+        return b""
+    file.seek(-1, os.SEEK_END)
+    return b"" if file.read(1) == b"\n" else b"\n"
 
 
 def _line(letter: DeadLetter) -> bytes:

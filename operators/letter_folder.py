@@ -52,6 +52,7 @@ class LetterFolder:
             raise InputNotFound(msg)
         self._folder = folder
         self._file = folder / f"{kind}.jsonl"
+        self._first = b""
 
     @property
     def name(self) -> str:
@@ -61,15 +62,19 @@ class LetterFolder:
     def read(self, *, from_start: bool) -> Iterator[Found]:
         """Give the lines behind the last replay, or all, up to the last whole line as it is now.
 
+        The state is read in any case: it is better to learn that it is damaged before anything is paid for.
+
         Raises:
             InputBroken: the file or the state beside it cannot be read.
         """
+        state = self._state()
         try:
-            if not self._file.exists():
-                return
-            size = self._file.stat().st_size
             with self._file.open("rb") as file:
-                begin = 0 if from_start else self._reached()
+                size = os.fstat(file.fileno()).st_size
+                # Kept, for another file may have taken the name when the position is noted.
+                self._first = file.read(min(size, _HEAD_BYTES))
+                file.seek(0)
+                begin = 0 if from_start else self._reached(state, size)
                 position, number = 0, 0
                 for line in file:
                     number += 1
@@ -78,22 +83,24 @@ class LetterFolder:
                         return
                     if position > begin and line.strip():
                         yield _found(line, f"{self._file} line {number}", (self._file.name, position))
+        except FileNotFoundError:
+            return
         except OSError as error:
-            msg = f"{error.filename or self._file} cannot be read: {error.strerror}; check its rights and its disk"
-            raise InputBroken(msg) from error
+            raise _unreadable(self._file, error) from error
 
     def done(self, positions: Mapping[str, int]) -> None:
-        """Write the position beside the letters, whole or not at all.
+        """Write the position in the file that was read beside the letters, whole or not at all.
 
         Raises:
             LettersUnwritable: that cannot be done.
+            InputBroken: the state that stands there cannot be read.
         """
         if self._file.name not in positions:
             return
         position = positions[self._file.name]
         aside = self._folder / f"{STATE}.new"
+        state = self._state() | {self._file.name: _Reached(position, self._head(position))}
         try:
-            state = self._state() | {self._file.name: _Reached(position, self._head(position))}
             with aside.open("wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(state)) + b"\n")
                 file.flush()
@@ -106,19 +113,18 @@ class LetterFolder:
             )
             raise LettersUnwritable(msg) from error
 
-    def _reached(self) -> int:
+    def _reached(self, state: Mapping[str, _Reached], size: int) -> int:
         """Return the position of the last replay; 0 when there was none, or it was of another file by this name."""
-        reached = self._state().get(self._file.name)
+        reached = state.get(self._file.name)
         if reached is None:
             return 0
-        if self._file.stat().st_size < reached.position or self._head(reached.position) != reached.head:
+        if size < reached.position or self._head(reached.position) != reached.head:
             log.warning("the letters are not those of the last replay, reading from the first", file=str(self._file))
             return 0
         return reached.position
 
     def _head(self, position: int) -> str:
-        with self._file.open("rb") as file:
-            return blake2b(file.read(min(position, _HEAD_BYTES)), digest_size=16).hexdigest()
+        return blake2b(self._first[:position], digest_size=16).hexdigest()
 
     def _state(self) -> dict[str, _Reached]:
         path = self._folder / STATE
@@ -129,6 +135,12 @@ class LetterFolder:
         except msgspec.DecodeError as error:
             msg = f"{path} is damaged ({error}); remove it: letters are then read from the first, which changes no bank"
             raise InputBroken(msg) from error
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InputBroken:
+    return InputBroken(f"{path} cannot be read: {error.strerror}; check its rights and its disk")
 
 
 def _found(line: bytes, where: str, after: tuple[str, int]) -> Found:

@@ -4,6 +4,7 @@ Two boxes hold them, a folder (`letter_folder`) and a topic of Kafka (`letter_to
 replay ended to the end as it was when reading began, so a replay never meets the letters that it writes itself.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
@@ -12,6 +13,9 @@ import msgspec
 from operators.dead_letter import RejectedSlice
 
 _MAX_REASON_CHARS = 200
+
+_PLACE = re.compile(r"`\$[\w.\[\]]*`\Z")
+"""Where msgspec found a fault, as it ends its message."""
 
 
 class LetterBroken(ValueError):
@@ -58,6 +62,13 @@ def letter_of(value: bytes | str) -> RejectedSlice:
     """
     try:
         letter = _decode(value)
+    except msgspec.ValidationError as error:
+        # Its words may quote the value, which is text of a user; only the place is of the schema's making.
+        place = _PLACE.search(str(error))
+        msg = (
+            f"it is no letter of a slice: what stands at {place[0] if place else '`$`'} is missing, or of another kind"
+        )
+        raise LetterBroken(msg) from error
     except msgspec.DecodeError as error:
         msg = f"it is no letter of a slice: {error}"
         raise LetterBroken(msg[:_MAX_REASON_CHARS]) from error

@@ -46,7 +46,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     contributed from them before is replaced. `prompt_tokens` splits the estimated prompt by part (instruction, user,
     agent, tool_call, tool_result, context). `entity_recall` is the share of the transcript's high-value entities that
     stand in a claim or the digest, `None` when there were none. `error` keeps the provider's own words when `status`
-    is `TO_RETRY`.
+    is `TO_RETRY`. `asked` is false when no request was sent for the slice: nothing to ask, or no leave to.
     """
 
     scope: Scope
@@ -68,3 +68,4 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     prompt_tokens: dict[str, int] = {}
     error: str = ""
     fingerprint: str = ""
+    asked: bool = True

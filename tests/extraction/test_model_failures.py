@@ -125,6 +125,7 @@ def test_a_fault_of_the_wire_is_tried_again_and_then_set_aside(
         assert len(outcome.claims) == len(outcome.attempts) == 1
     else:
         assert outcome.status == ExtractionOutcome.TO_RETRY
+        assert outcome.asked
         assert words in outcome.error
         assert outcome.claims == ()
 

@@ -114,6 +114,7 @@ def test_extract_stops_between_calls_once_the_budget_is_spent(
 
     outcomes = asyncio.run(go())
     assert [one.status for one in outcomes] == [ExtractionOutcome.FIRST_PASS] * 2 + [ExtractionOutcome.TO_RETRY] * 2
+    assert [one.asked for one in outcomes] == [True, True, False, False]
     assert len(endpoint.requests) == 2
     assert outcomes[3].error.startswith("the daily budget of $0.0015 is spent")
 

@@ -7,20 +7,25 @@ import time
 import urllib.request
 import uuid
 from dataclasses import replace
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 from kafka_runs import message, produce
 
+from extraction.ids import episode_id
 from extraction.offline import OfflineModel
-from flows.replay import ReplayJob, build, finish, opened, opened_box, read_window
-from flows.replay_window import window_of
+from flows.replay import SPEND_FILE, ReplayJob, build, finish, opened, opened_box, read_window
+from flows.replay_tally import Tally
+from flows.replay_window import Window, window_of
 from flows.run import run
 from flows.summary import summarize_replay
 from memory.store import Store
 from operators.dead_letter import FolderSink, LetterKind, RejectedSlice, from_rejected
-from operators.letter_folder import STATE
+from operators.file_source import InputBroken
+from operators.letter_folder import STATE, LetterFolder
 from operators.letters import Found
 from operators.metrics import Metrics
 from schemas.events import Event
@@ -334,6 +339,115 @@ def test_another_file_by_the_same_name_is_read_from_its_start(bench, model):
     (bench.folder / "letters" / "rejected.jsonl").unlink()
     set_aside(bench, *(letter(piece_of(name)) for name in ("Cid", "Dee", "Eve")))
     assert counts(replay(bench, sections(model))) == {"letters": 3, "slices": 3, "replayed": 3, "first_pass": 3}
+
+
+def test_a_letter_does_not_take_from_the_record_of_a_session_that_came_again_longer(bench, model, write):
+    first = [said("Ann", 1, "My name is Ann."), said("Ann", 2, "I'm vegan.")]
+    model.mode = "down"
+    bench.ingest(write(*first), **sections(model))
+    model.mode = "serves"
+    bench.ingest(write(*first, said("Ann", 3, "I live in Oslo.")), **sections(model))
+    scope = Scope("shop", "Ann")
+    expected, calls = bench.bank(scope), len(model.prompts)
+    assert any("Ann-3" in row for row in expected)
+    assert counts(replay(bench, sections(model), "retry")) == {"letters": 1, "slices": 1, "unchanged": 1}
+    assert (bench.bank(scope), len(model.prompts)) == (expected, calls)
+
+
+def part_of(piece, first, last):
+    """The events of `piece` from the first to the last number, as a slice."""
+    return msgspec.structs.replace(piece, events=piece.events[first - 1 : last])
+
+
+def numbers_of(piece):
+    return piece and [int(event.id.split("-")[1]) for event in piece.events]
+
+
+@pytest.mark.parametrize(
+    ("letters", "left"),
+    [
+        ([(1, 3), (1, 2)], [[1, 2, 3], None]),  # told by one that is under way
+        ([(1, 2), (1, 3)], [[1, 2], [1, 2, 3]]),  # the whole replaces its part
+        ([(1, 3), (2, 4)], [[1, 2, 3], [4]]),  # cut otherwise: the first must not lose 1
+    ],
+)
+def test_slices_of_one_replay_do_not_take_from_each_other(letters, left):
+    ann = piece_of("Ann", 0, "two", "three", "four")
+    pieces = [part_of(ann, *ends) for ends in letters]
+    tally = Tally(Window(slices=pieces, attempts={piece.id: 1 for piece in pieces}), 5)
+    assert [numbers_of(tally.remaining(piece, 0)) for piece in pieces] == left
+
+
+def line_of(piece):
+    return SimpleNamespace(id=episode_id(piece), events=tuple(event.id for event in piece.events))
+
+
+@pytest.mark.parametrize(
+    ("stored", "left"),
+    [
+        ([(1, 3)], [1, 2, 3]),  # its own line: whether it is unchanged is for the fingerprint to say
+        ([(1, 1), (2, 4)], None),
+        ([(1, 2)], [1, 2, 3]),
+        ([(3, 4)], [1, 2]),
+    ],
+)
+def test_a_slice_replaces_lines_of_its_events_alone_and_no_others(stored, left):
+    ann = piece_of("Ann", 0, "two", "three", "four")
+    piece = part_of(ann, 1, 3)
+    tally = Tally(Window(slices=[piece], attempts={piece.id: 1}), 5)
+    assert numbers_of(tally.remaining(piece, 0, [line_of(part_of(ann, *ends)) for ends in stored])) == left
+    assert (tally.done, tally.outcomes[ExtractionOutcome.UNCHANGED]) == ((1, 1) if left is None else (0, 0))
+
+
+def test_what_is_left_of_a_slice_keeps_the_higher_of_two_counts():
+    ann = piece_of("Ann", 0, "two")
+    rest = part_of(ann, 2, 2)
+    tally = Tally(Window(slices=[ann, rest], attempts={ann.id: 1, rest.id: 2}), 5)
+    assert tally.remaining(ann, START) == rest
+    assert tally.attempts_before(rest) == 2
+
+
+def test_a_slice_that_there_is_no_budget_for_has_had_no_attempt(bench, model):
+    set_aside(bench, letter(piece_of("Ann"), 1, ExtractionOutcome.TO_RETRY))
+    spend = {"day": datetime.now(UTC).date().isoformat(), "spent_usd": 9.0}
+    (bench.folder / "letters" / SPEND_FILE).write_text(json.dumps(spend))
+    budget = sections(model, prices={"gpt-4.1-mini": {"input": 1}}, model={"daily_budget_usd": 1.0})
+    assert [replay(bench, budget, "retry").to_retry for _ in range(3)] == [1, 1, 1]
+    lines = (bench.folder / "letters" / "retry.jsonl").read_text().splitlines()
+    assert [json.loads(json.loads(line)["value"])["attempts"] for line in lines] == [1, 1, 1, 1]
+    assert model.prompts == []
+    assert counts(replay(bench, sections(model), "retry")) == {
+        "letters": 1,
+        "slices": 1,
+        "replayed": 1,
+        "first_pass": 1,
+    }
+
+
+def read(bench, *, from_start=False):
+    """The users of the letters that a replay would read, and what to call when it is done."""
+    box = LetterFolder(bench.folder / "letters", LetterKind.REJECTED)
+    window = window_of(box.read(from_start=from_start), 100, 3)
+    return [piece.scope.user for piece in window.slices], lambda: box.done(window.positions)
+
+
+def test_a_file_that_takes_the_name_while_a_replay_runs_is_read_from_its_start(bench):
+    file = bench.folder / "letters" / "rejected.jsonl"
+    set_aside(bench, letter(piece_of("Ann")))
+    _, done = read(bench)
+    file.rename(file.with_suffix(".1"))
+    set_aside(bench, letter(piece_of("Bob")))
+    done()
+    set_aside(bench, letter(piece_of("Cid")))
+    assert read(bench)[0] == ["Bob", "Cid"]
+
+
+@pytest.mark.parametrize("from_start", [True, False])
+def test_a_damaged_state_is_told_before_anything_is_paid_for(bench, from_start):
+    set_aside(bench, letter(piece_of("Ann")))
+    (bench.folder / "letters" / STATE).write_text("{")
+    with pytest.raises(InputBroken, match=rf"letters/{STATE} is damaged .* remove it"):
+        read(bench, from_start=from_start)
 
 
 def test_a_narrowed_replay_takes_its_own_and_leaves_the_position_alone(bench, model):

@@ -5,6 +5,7 @@ import pytest
 
 from operators.dead_letter import FolderSink, LetterKind, LettersUnwritable, from_invalid, from_late, from_rejected
 from operators.decode import Invalid, decode_message
+from operators.letters import LetterBroken, letter_of
 from operators.metrics import Metrics
 from operators.session_core import LateEvent
 from schemas.events import Event
@@ -81,6 +82,33 @@ def test_folder_sink_writes_a_file_for_each_kind_and_counts(tmp_path):
     assert (invalid[1]["value"], dict(invalid[1]["headers"])["strandline-from"]) == ("{}", "t/0/1")
     assert len((tmp_path / "letters" / "late.jsonl").read_text().splitlines()) == 1
     assert metrics.total("strandline_dead_letters_total", topic="invalid.jsonl") == 2
+
+
+def test_a_line_that_was_left_unfinished_does_not_swallow_the_next_letter(tmp_path):
+    file = tmp_path / "late.jsonl"
+    file.write_bytes(b'{"kind":"la')
+    for _ in range(2):
+        FolderSink(str(tmp_path), Metrics()).build("s", 0, 1).write_batch([from_late(LateEvent(SCOPE, "s", EVENT))])
+    torn, *whole = file.read_bytes().splitlines()
+    assert (torn, [json.loads(line)["kind"] for line in whole]) == (b'{"kind":"la', ["late", "late"])
+
+
+def test_a_folder_that_is_made_is_its_owners_only_and_one_that_is_there_stays_as_it_is(tmp_path):
+    letters, there = tmp_path / "a" / "letters", tmp_path / "there"
+    there.mkdir()
+    there.chmod(0o755)
+    for folder in (letters, there):
+        FolderSink(str(folder), Metrics()).build("s", 0, 1).write_batch([from_late(LateEvent(SCOPE, "s", EVENT))])
+    assert [folder.stat().st_mode & 0o777 for folder in (letters, there)] == [0o700, 0o755]
+
+
+def test_what_is_said_of_a_broken_letter_never_quotes_it():
+    piece = Slice(SCOPE, "s", SliceReason.CLOSED, 0, (EVENT,))
+    document = json.loads(from_rejected(piece, outcome(ExtractionOutcome.REJECTED)).value)
+    document["slice"]["reason"] = "My secret is 1234 - at `$.secret`"
+    with pytest.raises(LetterBroken, match=r"`\$\.slice\.reason`") as broken:
+        letter_of(json.dumps(document))
+    assert "secret" not in str(broken.value)
 
 
 def test_a_folder_that_cannot_be_written_is_named_with_the_setting(tmp_path):
