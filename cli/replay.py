@@ -189,6 +189,11 @@ def _failure(job: "ReplayJob", summary: ReplaySummary, tally: "Tally", *, done: 
     model = without_password(job.settings.model.base_url)
     remedy = "the warning says what it answered; check model.base_url and run it again"
     dealt_with = f"{tally.done} of {summary.slices} slices"
+    if job.metrics.total("strandline_budget_paused") and (not done or summary.to_retry):
+        return (
+            f"The daily budget of ${job.settings.model.daily_budget_usd:g} is spent, so the replay ended after "
+            f"{dealt_with}: run it again from 00:00 UTC on, or with a higher model.daily_budget_usd."
+        )
     if not done and tally.is_model_down:
         return f"The model at {model} does not serve, so the replay ended after {dealt_with}: {remedy}."
     if not done:

@@ -16,7 +16,8 @@ from schemas.settings import Settings
 class Budget:
     """What one slice may still use: `until` is a time of the event loop's clock, `retries` counts transport retries.
 
-    `calls` are the requests that were sent for it; a slice may leave without any.
+    `calls` are the requests that were sent for it; a slice may leave without any. `said` is what they hold of users'
+    words, white space folded: an error that echoes it must not be told.
     `probes` of the retries were asked of a provider that was known to be down; they say nothing of this slice, and are
     not held against it.
     """
@@ -25,6 +26,7 @@ class Budget:
     retries: int = 0
     probes: int = 0
     calls: int = 0
+    said: str = ""
 
     @property
     def left_s(self) -> float:

@@ -31,6 +31,9 @@ OPENAI_URL: Final = "https://api.openai.com/v1"
 
 MAX_SCHEMA_PROBLEMS: Final = 12
 
+_MOST_TOKENS: Final = 100_000_000
+"""No prompt and no answer is longer; more is a slip of the server, and would be priced."""
+
 _MODES: Final = {
     "json_schema": instructor.Mode.JSON_SCHEMA,
     "json": instructor.Mode.JSON,
@@ -183,7 +186,7 @@ class ModelClient:
             else:
                 current.served.append(served)
                 if rates.counts_tokens and (usage := served.completion.usage):
-                    rates.correct(tokens, usage.total_tokens)
+                    rates.correct(tokens, _count(usage.prompt_tokens) + _count(usage.completion_tokens))
                 return served.completion
 
     def _adapted(self, request: dict[str, Any], error: ModelConfigurationError) -> bool:
@@ -212,9 +215,9 @@ class ModelClient:
             raw=raw,
             answer=answer,
             problems=self._unread(served, raw, error) if error else (),
-            input_tokens=usage.prompt_tokens if usage else 0,
-            cached_tokens=(details.cached_tokens or 0) if details else 0,
-            output_tokens=usage.completion_tokens if usage else 0,
+            input_tokens=_count(usage.prompt_tokens) if usage else 0,
+            cached_tokens=_count(details.cached_tokens) if details else 0,
+            output_tokens=_count(usage.completion_tokens) if usage else 0,
             seconds=served.seconds,
         )
 
@@ -258,6 +261,11 @@ async def _bound_body(response: Any) -> None:
             yield part
 
     response.aiter_bytes = bounded
+
+
+def _count(told: object) -> int:
+    """Return a number of tokens as the provider told it, 0 where that is no such number: the SDK checks nothing."""
+    return told if isinstance(told, int) and 0 <= told <= _MOST_TOKENS else 0
 
 
 def _raw_text(served: Served) -> str:

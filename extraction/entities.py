@@ -5,10 +5,13 @@ are one amount, and "125.0" is another. What each kind is stands in `extraction.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
+import regex
+
 from extraction.dates import find_dates
+from extraction.errors import ModelConfigurationError
 from extraction.folding import canonical
 from extraction.recognisers.amounts import find_amounts, find_spoken_amounts, names_currency
 from extraction.recognisers.contacts import find_emails, find_phones, find_urls
@@ -27,10 +30,13 @@ __all__ = [
     "stands_in",
 ]
 
-Patterns = tuple[tuple[str, re.Pattern[str]], ...]
+Patterns = tuple[tuple[str, regex.Pattern[str]], ...]
 """A deployment's own kinds of entity: the name and what is one."""
 
 NO_PATTERNS: Final[Patterns] = ()
+
+PATTERN_S: Final = 2.0
+"""Seconds for one pattern over one text: a thousand times what a good one takes."""
 
 _DIGIT: Final = re.compile(r"\d")
 _NEED_SIGNS: Final = frozenset(("identifier", "amount", "email", "phone", "number"))
@@ -43,7 +49,7 @@ _JOINING: Final = "-_.,:/'+@"
 
 def compile_patterns(patterns: Mapping[str, str]) -> Patterns:
     """Return the setting `extraction.patterns`, whose expressions are checked where settings are, ready for use."""
-    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in patterns.items())
+    return tuple((name, regex.compile(pattern, regex.IGNORECASE)) for name, pattern in patterns.items())
 
 
 def find_entities(text: str, patterns: Patterns = NO_PATTERNS, *, numbers: bool = True) -> list[Entity]:
@@ -56,7 +62,7 @@ def find_entities(text: str, patterns: Patterns = NO_PATTERNS, *, numbers: bool 
     found = [
         Entity(name, match[0].casefold(), match[0])
         for name, pattern in patterns
-        for match in pattern.finditer(rest)
+        for match in _matches(name, pattern, rest)
         if match[0].strip()
     ]
     for scan in _SCANNERS if _DIGIT.search(rest) else _WORD_SCANNERS:
@@ -67,6 +73,21 @@ def find_entities(text: str, patterns: Patterns = NO_PATTERNS, *, numbers: bool 
     if numbers:
         found += [entity for _, _, entity in find_numbers(rest)]
     return found
+
+
+def _matches(name: str, pattern: regex.Pattern[str], text: str) -> Iterator[regex.Match[str]]:
+    """Yield what a deployment's pattern finds; a pattern that never comes to an end must not stop the process.
+
+    :raises ModelConfigurationError: It took longer than `PATTERN_S`.
+    """
+    try:
+        yield from pattern.finditer(text, timeout=PATTERN_S)
+    except TimeoutError:
+        msg = (
+            f"extraction.patterns.{name} took longer than {PATTERN_S:g} s over {len(text)} characters. Remedy: "
+            "write it without a repetition in a repetition, such as (a+)+."
+        )
+        raise ModelConfigurationError(msg) from None
 
 
 def may_hold(text: str, kinds: Collection[str]) -> bool:

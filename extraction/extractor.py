@@ -120,9 +120,11 @@ class Extractor:
             "instruction": self._system_tokens,
             "context": estimate_tokens(prompt_context),
         }
+        put = user_text(prompt_context, transcript.text)
+        progress.budget.said = fold(put)
         messages: list[ChatCompletionMessageParam] = [
             {"role": "system", "content": self._system},
-            {"role": "user", "content": user_text(prompt_context, transcript.text)},
+            {"role": "user", "content": put},
         ]
         error = ""
         try:

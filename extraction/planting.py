@@ -69,6 +69,9 @@ _ADDRESSED: Final = re.compile(
     r"|\b(?:notes?|instructions?|memo) (?:for|to) (?:agents|assistants|(?:chat)?bots)\b"
     r"|(?:^|[.;!?'\])>] ?)(?:\[|<|#+ ?)?(?:system|assistant|developer)(?: (?:prompt|message|note|override))?(?:\]"
     r"|>)? ?:"
+    rf"|\b(?:next|future|any other|every|all) {_AGENT} ?[:,]|\bwhoever reads (?:this|it)\b"
+    r"|\b(?:nächste[nr]?|künftigen?) (?:agent(?:en)?|assistent(?:en)?|bots?)\b ?[:,]"
+    rf"|\b{_AGENT} has to (?:skip|bypass|ignore|waive|transfer|send|pay)\b"
     r"|\btreat (?:me|this (?:customer|user)) as\b|\b(?:always|never) \w+ this (?:customer|user)\b"
     r"|\bwaive (?:every|all|any)\b"
     rf"|\bnew (?:system )?instructions?\b[^.]{{0,20}}:|\b{_AGENT}:? (?:you )?must (?:now|always|never|obey)\b"
@@ -90,6 +93,15 @@ _ADDRESSING: Final = (
     "this ",
     "developer",
     "must",
+    "next ",
+    "future",
+    "whoever",
+    "every ",
+    "all ",
+    "other ",
+    "has to",
+    "nächste",
+    "künftige",
 )
 _ASKED: Final = re.compile(
     r"\b(?:asks?|asked|asking|wonders?|wondered|want(?:s|ed)? to know|wish(?:es|ed)? to know|unsure|not sure"

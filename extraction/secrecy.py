@@ -47,6 +47,7 @@ _CARD: Final = re.compile(r"\b(?:credit|debit|bank|payment|visa|master ?card|ame
 """Beside one of these a long number is a card's whatever its check digit: people mistype."""
 _SSN: Final = re.compile(r"(?<![\w-])\d{3}-\d\d-\d{4}(?![\w-])")
 _KEY: Final = re.compile(r"\b(?:sk|pk|ghp|xox[bp])[-_][A-Za-z0-9_-]{12,}")
+_CLOUD_KEY: Final = re.compile(r"\bA(?:KIA|SIA)[A-Z0-9]{16}\b")
 _ASKS_DIGITS: Final = re.compile(r"\b(?:pin|cvv2?|cvc2?|security code|one[- ]time (?:code|password)|otp)\b", re.I)
 _ASKS_WORDS: Final = re.compile(
     r"\b(?:pass ?(?:word|code|phrase)|security (?:answer|question)|maiden name|name of the pet"
@@ -146,6 +147,8 @@ def secret_spans(text: str, asked: str = "") -> list[Span]:
 def _shaped(text: str) -> Iterator[Span]:
     if "-" in text or "_" in text:
         yield from (m.span() for m in _KEY.finditer(text))
+    if "AKIA" in text or "ASIA" in text:
+        yield from (m.span() for m in _CLOUD_KEY.finditer(text))
     if not _DIGITS.search(text):
         return
     if "-" in text:

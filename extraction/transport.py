@@ -26,6 +26,11 @@ MAX_WAIT_S: Final = 20.0
 process do not come back together."""
 
 MAX_ERROR_CHARS: Final = 500
+ECHO_CHARS: Final = 16
+"""So many characters in a row that were in the request are an echo of it, and may be a user's words."""
+
+_ECHO: Final = "[...]"
+_LOOKED_AT_CHARS: Final = 4 * MAX_ERROR_CHARS
 
 MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 """A response larger than this, unpacked, is given up: many times the longest answer that can be asked for."""
@@ -95,20 +100,20 @@ async def call(
                 return Served(completion, clock() - started)
             words = f"the endpoint answered no chat completion: {_body_words(completion)}"
         except openai.APIStatusError as error:
-            if (final := _final(error, model)) is not None:
+            if (final := _final(error, model, budget.said)) is not None:
                 circuit.answered(leave)
                 raise final from error
             is_ill = error.status_code not in _BUSY
             words, asked_wait = f"HTTP {error.status_code}: {error.message}", retry_after_s(error.response.headers)
             if error.status_code == _TOO_MANY and asked_wait:
-                circuit.hold(asked_wait, bounded(words, model))
+                circuit.hold(asked_wait, bounded(words, model, budget.said))
         except (TimeoutError, openai.APIConnectionError) as error:
             words = f"no answer after {clock() - started:.1f} s: {str(error.__cause__ or error) or 'time-out'}"
             # A call that the slice's own time has cut short says little of the provider.
             is_ill = not isinstance(error, TimeoutError) or 2 * granted_s >= model.timeout_s
         except (openai.OpenAIError, ValueError) as error:  # a body that is no JSON, too long, or not of the protocol
             words = f"the endpoint's answer cannot be read: {error}"
-        words = bounded(words, model)
+        words = bounded(words, model, budget.said)
         if is_ill:
             admission.failed(leave, words)
         # While the circuit is open it sets the pace; a back-off on top would only find the provider's return later.
@@ -135,11 +140,32 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     return max(0.0, (at - datetime.now(UTC)).total_seconds())
 
 
-def bounded(words: str, model: ModelSettings) -> str:
-    """Return the provider's words without the key, on one line, and no longer than `MAX_ERROR_CHARS`."""
+def bounded(words: str, model: ModelSettings, said: str = "") -> str:
+    """Return the provider's words on one line, at most `MAX_ERROR_CHARS`, without the key and what echoes `said`.
+
+    They are logged and shown, and `said`, what was put to the provider, is what users said.
+    """
     if key := model.api_key.get_secret_value():
         words = words.replace(key, "[key]")
-    return " ".join(words.split())[:MAX_ERROR_CHARS]
+    return without_echo(" ".join(words.split()), said)[:MAX_ERROR_CHARS]
+
+
+def without_echo(words: str, said: str) -> str:
+    """Return `words` with every stretch of `ECHO_CHARS` characters and more that stands in `said` taken out."""
+    kept: list[str] = []
+    at = 0
+    words = words[:_LOOKED_AT_CHARS]
+    while said and at <= len(words) - ECHO_CHARS:
+        if words[at : at + ECHO_CHARS] not in said:
+            kept.append(words[at])
+            at += 1
+            continue
+        length = ECHO_CHARS
+        while at + length < len(words) and words[at : at + length + 1] in said:
+            length += 1
+        kept.append(_ECHO)
+        at += length
+    return "".join(kept) + words[at:]
 
 
 def _back_off_s(retries: int) -> float:
@@ -152,12 +178,14 @@ def _body_words(body: object) -> str:
     return str(getattr(body, "error", None) or type(body).__name__)
 
 
-def _final(error: openai.APIStatusError, model: ModelSettings) -> ProviderRefusal | ModelConfigurationError | None:
+def _final(
+    error: openai.APIStatusError, model: ModelSettings, said: str
+) -> ProviderRefusal | ModelConfigurationError | None:
     """Return what `error` means when trying again would not help, None when it may pass by itself."""
     status = error.status_code
     if status >= 500 or status in _PASSING:
         return None
-    words = bounded(error.message, model)
+    words = bounded(error.message, model, said)
     if status == 413 or (
         status in (400, 422) and any(mark in f"{error.code} {error.message}" for mark in _OF_THE_SLICE)
     ):

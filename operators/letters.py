@@ -53,6 +53,9 @@ class LetterBox(Protocol):
 
 _decode = msgspec.json.Decoder(RejectedSlice).decode
 
+_LAST_MS = 253_402_300_799_999
+"""The end of the year 9999, milliseconds: no time of an event lies behind it."""
+
 
 def letter_of(value: bytes | str) -> RejectedSlice:
     """Return the letter in the JSON of its value; fields that came with later versions take their defaults.
@@ -74,5 +77,11 @@ def letter_of(value: bytes | str) -> RejectedSlice:
         raise LetterBroken(msg[:_MAX_REASON_CHARS]) from error
     if not letter.slice.events:
         msg = "its slice holds no events"
+        raise LetterBroken(msg)
+    if not (letter.slice.scope.app and letter.slice.scope.user and letter.slice.session_id):
+        msg = "its slice names no app, no user or no session"
+        raise LetterBroken(msg)
+    if any(not 0 <= event.ts_ms <= _LAST_MS for event in letter.slice.events):
+        msg = "an event in it has a time that no calendar has"
         raise LetterBroken(msg)
     return letter

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import regex
+
 ENTITY_KINDS: Final = ("identifier", "amount", "date", "email", "phone", "url", "number")
 """Known everywhere. What a claim states of them must stand in its sources; only required ones must not be dropped."""
 
@@ -24,8 +26,8 @@ def checked_patterns(patterns: dict[str, str]) -> dict[str, str]:
             msg = f"the pattern name {name!r} is that of a kind known everywhere; choose another, as in own_{name}"
             raise ValueError(msg)
         try:
-            compiled = re.compile(pattern, re.IGNORECASE)
-        except re.error as error:
+            compiled = regex.compile(pattern, regex.IGNORECASE)
+        except regex.error as error:
             msg = f"the pattern {name} {pattern!r} is no regular expression ({error}); mend it, as in 'K-\\d{{6}}'"
             raise ValueError(msg) from None
         if compiled.search("") is not None:

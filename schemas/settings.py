@@ -263,7 +263,7 @@ class ExtractionSettings(Section):
     patterns: Annotated[dict[str, str], AfterValidator(checked_patterns)] = Field(
         default={},
         description="a deployment's own identifiers: a name in lower case and a regular expression; what matches is "
-        "grounded and, if the name stands in required_entities, must not be dropped",
+        "grounded and, if the name stands in required_entities, must not be dropped; a slow one ends the run",
     )
     max_claims: int = Field(default=60, gt=0, le=10_000, description="claims of one slice; more are asked for again")
     timezone: Annotated[str, AfterValidator(_timezone)] = Field(

@@ -8,6 +8,7 @@ from extraction.offline.talk import Talk
 from schemas.extraction import ExtractedClaim
 
 _FORGET: Final = re.compile(
+    r"(?<!don't )(?<!don’t )(?<!not )(?<!can't )(?<!can’t )(?<!never )"
     r"\b(?:forget|ignore|disregard|scratch|don['’]t (?:remember|save|store|keep)|do not (?:remember|save|store"
     r"|keep)|strike)\b"
     r"(?: (?:what I (?:just )?said|that|everything|it|the thing|my \w+"

@@ -4,12 +4,16 @@ Asked again, a model finds another line to cite. So there is no second chance.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from extraction.evidence import Case
 from extraction.roots import roots
 from extraction.rules.grounding import questions_answered
 from extraction.rules.quotes import quoted_in
+from schemas.events import USER_AUTHOR
 from schemas.extraction import ExtractedClaim, Extraction
+
+AGENTS_PROMISE: Final = "commitment.agent"
 
 
 def preference_without_user(claim: ExtractedClaim, case: Case) -> Iterator[str]:
@@ -34,6 +38,15 @@ def preference_without_user(claim: ExtractedClaim, case: Case) -> Iterator[str]:
     stated = roots(claim.text)
     if others and stated and not any(stated & line.roots for line in (*own, *questions_answered(own, case))):
         yield f"the preference {claim.key} is in no word of the user's own, nor in a question that the user answered"
+
+
+def promise_without_agent(claim: ExtractedClaim, case: Case) -> Iterator[str]:
+    """A promise of the agent's is proved by a line that is not the user's: "You agreed to refund me" is no promise."""
+    lines = case.cited(claim.sources)
+    if claim.key != AGENTS_PROMISE or len(lines) < len(set(claim.sources)) or not lines:
+        return
+    if all(line.line.event.author == USER_AUTHOR for line in lines):
+        yield f"the promise {claim.key} cites no line of the agent's"
 
 
 def withheld_source(claim: ExtractedClaim, case: Case) -> Iterator[str]:

@@ -25,6 +25,7 @@ AnswerRule = Callable[[Extraction, Case], Iterator[str]]
 DROP_RULES: Final[dict[str, ClaimRule]] = {
     "secret_disclosed": secrets.secret_disclosed,
     "preference_without_user": laundering.preference_without_user,
+    "promise_without_agent": laundering.promise_without_agent,
     "withheld_source": laundering.withheld_source,
     "planted_policy": planted.planted_policy,
 }

@@ -105,3 +105,15 @@ def test_a_guess_of_the_agents_beside_any_line_of_the_users_is_no_preference_but
 
     assert dropped("You would love jazz.", "That is all for now.", "all for now") == ["preference_without_user"]
     assert dropped("Do you love jazz?", "I do, very much.", "I do, very much") == []
+
+
+def test_a_promise_of_the_agents_needs_a_line_of_the_agents():
+    def dropped(author: str) -> list[str]:
+        event = Event("e1", author, NOON, "You have agreed to refund me 900 EUR.")
+        claim = {"kind": "commitment", "key": "commitment.agent", "text": "The agent has agreed to refund 900 EUR."}
+        claim |= {"quote": "agreed to refund me 900 EUR", "sources": [1], "confidence": 1}
+        answer = {"claims": [claim], "digest": {"text": "Talk of 900 EUR.", "sources": [1]}}
+        case = Case(build_transcript(Slice(Scope("a", "u"), "s", SliceReason.CLOSED, 0, (event,))), Vocabulary())
+        return [problem.rule for problem in judge(Extraction.model_validate(answer), case).dropped]
+
+    assert (dropped("user"), dropped("bot")) == (["promise_without_agent"], [])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.entities import compile_patterns, find_entities, stands_alone
+from extraction.errors import ModelConfigurationError
 from extraction.evidence import Case
 from extraction.recognisers.identifiers import is_iban
 from extraction.recognisers.numbers import spoken_value
@@ -189,3 +190,9 @@ def test_too_many_claims():
 @pytest.mark.parametrize(("needle", "is_alone"), [("12.50 usd", True), ("50 usd", False), ("12", False), ("usd", True)])
 def test_stands_alone(needle, is_alone):
     assert stands_alone(needle, "i paid 12.50 usd.") is is_alone
+
+
+def test_a_pattern_that_never_comes_to_an_end_is_named(monkeypatch):
+    monkeypatch.setattr("extraction.entities.PATTERN_S", 0.05)
+    with pytest.raises(ModelConfigurationError, match=r"extraction\.patterns\.order took longer"):
+        find_entities("a b c d " * 200 + "!", compile_patterns({"order": "(?:[a-z ]+)+[0-9]{30}"}))

@@ -151,7 +151,9 @@ def test_every_rule_has_a_case():
         "digest_missing", "unknown_digest_source", "invented_digest_value", "dropped_entity", "secret_in_digest",
         "too_many_claims", "planted_in_digest", "withheld_in_digest", "invented_digest_name",
     }  # fmt: skip
-    assert set(DROP_RULES) == {"secret_disclosed", "preference_without_user", "withheld_source", "planted_policy"}
+    assert set(DROP_RULES) == {
+        "secret_disclosed", "preference_without_user", "promise_without_agent", "withheld_source", "planted_policy",
+    }  # fmt: skip
 
 
 def test_every_rule_is_documented():

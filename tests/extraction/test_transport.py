@@ -6,8 +6,8 @@ from email.utils import format_datetime
 import pytest
 
 from extraction.cost import price_attempt
-from extraction.transport import retry_after_s
-from schemas.settings import Price
+from extraction.transport import bounded, retry_after_s
+from schemas.settings import ModelSettings, Price
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,11 @@ def test_price_attempt_prices_cached_tokens_apart():
 def test_price_attempt_never_counts_more_cached_than_there_were():
     attempt = price_attempt(Price(input=1, cached=1), input_tokens=10, cached_tokens=99, output_tokens=0, seconds=0)
     assert (attempt.cached_tokens, attempt.cost_usd) == (10, pytest.approx(1e-5))
+
+
+def test_words_of_the_request_are_taken_out_of_what_the_provider_says():
+    """An error that quotes the prompt would put what a user said into a log."""
+    said = "Transcript 1: [1] user: my niece is allergic to walnuts [2] bot: noted"
+    words = 'HTTP 500: cannot serve {"content": "[1] user: my niece is allergic to walnuts"} today'
+    assert bounded(words, ModelSettings(), said) == 'HTTP 500: cannot serve {"content": "[...]"} today'
+    assert bounded(words, ModelSettings()) == words
