@@ -81,19 +81,7 @@ class Extractor:
 
     def unchanged(self, piece: Slice) -> Outcome:
         """Return the outcome of a slice whose fingerprint the bank holds: nothing is asked, nothing to be written."""
-        return Outcome(
-            scope=piece.scope,
-            session_id=piece.session_id,
-            slice_id=piece.id,
-            event_ids=tuple(event.id for event in piece.events),
-            first_ts_ms=piece.first_ts_ms,
-            last_ts_ms=piece.last_ts_ms,
-            status=ExtractionOutcome.UNCHANGED,
-            model=self._settings.model.name,
-            prompt_version=PROMPT_VERSION,
-            fingerprint=self.fingerprint(piece),
-            asked=False,
-        )
+        return self._outcome(piece, _Progress(Budget(0.0)), ExtractionOutcome.UNCHANGED)
 
     async def extract(self, piece: Slice, context: Sequence[Claim] = ()) -> Outcome:
         """Return what became of `piece`; `context` is the record so far, of which the newest lines are shown.
@@ -189,7 +177,7 @@ class Extractor:
         digest = progress.digest
         claims: tuple[Claim, ...] = ()
         episode = None
-        mark = self.fingerprint(piece) if passed else ""
+        mark = self.fingerprint(piece) if passed or status is ExtractionOutcome.UNCHANGED else ""
         if passed and case and verdict and digest:
             claims = self._claims(piece, verdict.claims, case)
             episode = _episode(piece, digest, case.transcript, mark)

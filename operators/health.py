@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 STALE_AFTER_S = 240.0
 """Without a sign of life for so long the dataflow counts as hung. It beats at every poll, and at every model call that
-starts or ends; while a full budget holds it, the next beat is at most `model.slice_budget_s` away."""
+starts or ends; where `on_batch` has to wait for a call, the next beat is at most `model.slice_budget_s` away."""
 
 
 class Heartbeat:

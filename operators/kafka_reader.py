@@ -165,7 +165,7 @@ class Reader:
             for where, offset in error.args[0].items():
                 self._out_of_range(self._tracks[where], offset)
             return
-        except (ClientError, NotImplementedError) as error:
+        except (ClientError, NotImplementedError) as error:  # the second is how the client tells a missing codec
             raise self._problem(error) from error
         now = time.monotonic()
         if not fetched:

@@ -1,7 +1,7 @@
 """How long a partition has had nothing to read: the clock by which a session is idle although stream time stands still.
 
 The clock on the wall itself would not do. It runs while the process is down, while a backlog is read, and while a
-full model budget holds the dataflow; sessions whose next events are merely waiting to be read would be cut. Quiet
+full model budget turns the source away; sessions whose next events are merely waiting to be read would be cut. Quiet
 time runs only while the partition was drained, and a pause between two polls counts for at most a second.
 """
 

@@ -67,8 +67,9 @@ class ReplaySummary(msgspec.Struct, kw_only=True):
     `letters` were read. Of these `damaged` are none, `older` are replaced by a newer letter of their slice, `others`
     are of a scope or session that was not asked for, and the rest are one a slice: `given_up` had
     `replay.max_attempts`, `slices` were to be fed back. `left` letters wait for the next call. Of the slices,
-    `replayed` were put to the model and are `first_pass`, `retry_pass`, `rejected` or `to_retry`; `unchanged` are in
-    the bank already, and of `forgotten` nothing is left. `problems` counts by rule; `elapsed_s` is seconds.
+    `replayed` are `first_pass`, `retry_pass`, `rejected` or `to_retry`, the last also where the model was not asked;
+    `unchanged` are told already, by the bank or by another slice of the same call; of `forgotten` nothing is left.
+    `problems` counts by rule; `elapsed_s` is seconds.
     """
 
     kind: str
